@@ -1,0 +1,43 @@
+// Event: one decision, as the audit log keeps it.
+//
+// Contract: field names are the ones users search by (docs/audit-events.md). An event carries what the
+//           decision was made from, so that it can be made again and compared. Never a secret.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "pawl/time.h"
+
+namespace pawl::audit {
+
+enum class EventType : std::uint8_t {
+  limit,    // a limiter allowed or refused
+  request,  // a guarded request ended, with its outcome
+  config,   // the configuration in force changed
+};
+std::string_view to_string(EventType type);
+
+// Who and what an event belongs to; empty members are left out of the record.
+struct Correlation {
+  std::string tenant_id;
+  std::string request_id;
+  std::string external_reference;
+  std::string correlation_id;
+  std::string trace_id;
+};
+
+struct Event {
+  EventType type;
+  Instant timestamp;
+  std::string operation;
+  Correlation correlation;
+  // Further fields; names are literals of the code, never input.
+  std::vector<std::pair<std::string_view, json::Value>> details;
+};
+
+}  // namespace pawl::audit
