@@ -54,6 +54,7 @@ function(pawl_room name)
     add_executable(${name}_tests ${tests})
     target_link_libraries(${name}_tests PRIVATE pawl_${name} ${ROOM_TEST_USES} ${ROOM_TEST_LIBRARIES}
       GTest::gmock GTest::gtest_main rapidcheck)
+    target_compile_definitions(${name}_tests PRIVATE PAWL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     add_test(NAME ${name} COMMAND ${name}_tests)
   endif()
 endfunction()

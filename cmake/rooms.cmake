@@ -1,22 +1,4 @@
 # The rooms and who may use whom. tests/house checks the same rule on the #include lines.
 
-find_package(Boost 1.81 REQUIRED)
-find_package(yaml-cpp REQUIRED)
-find_package(spdlog REQUIRED)
-find_package(fmt REQUIRED)
-find_package(prometheus-cpp REQUIRED)
-
 # The inside: no IO, no clock, no thread, no randomness.
 pawl_room(base PURE)
-pawl_room(core PURE USES base FOLDERS src/core/limit src/core/http src/core/audit src/core/request)
-pawl_room(port USES base core)
-pawl_room(runtime USES base core port)
-
-# The world: one room a library.
-pawl_room(config USES base core LIBRARIES yaml-cpp)
-pawl_room(log USES base port LIBRARIES spdlog::spdlog fmt::fmt)
-pawl_room(metrics USES base LIBRARIES prometheus-cpp::core)
-pawl_room(net USES base LIBRARIES Boost::headers Threads::Threads)
-pawl_room(adapter_system FOLDERS src/adapter/system USES base port)
-pawl_room(adapter_memory FOLDERS src/adapter/memory USES base core port)
-pawl_room(adapter_file FOLDERS src/adapter/file USES base core port LIBRARIES Threads::Threads)

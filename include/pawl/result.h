@@ -16,7 +16,9 @@ namespace pawl {
 
 enum class [[nodiscard]] Outcome : std::uint8_t { not_applied = 1, applied, unknown };
 
-constexpr bool may_send_again(Outcome outcome) { return outcome == Outcome::not_applied; }
+constexpr bool may_send_again(Outcome outcome) {
+  return outcome == Outcome::not_applied;
+}
 std::string_view to_string(Outcome outcome);
 
 // The numbers are the exit codes of the command line.
@@ -56,11 +58,11 @@ inline std::unexpected<Error> failure(Code code, std::string message) {
 
 #define PAWL_CONCAT_INNER(a, b) a##b
 #define PAWL_CONCAT(a, b) PAWL_CONCAT_INNER(a, b)
-#define PAWL_TRY_NAMED(name, expression)                           \
-  ({                                                               \
-    auto&& name = (expression);                                    \
-    if (!name) return std::unexpected(std::move(name).error());    \
-    *std::move(name);                                              \
+#define PAWL_TRY_NAMED(name, expression)                        \
+  ({                                                            \
+    auto&& name = (expression);                                 \
+    if (!name) return std::unexpected(std::move(name).error()); \
+    *std::move(name);                                           \
   })
 // Value of a Result, or return its error from the enclosing function.
 #define PAWL_TRY(expression) PAWL_TRY_NAMED(PAWL_CONCAT(pawl_try_, __COUNTER__), expression)

@@ -1,6 +1,6 @@
-// Time as values: a length (Duration), a moment of the world's clock (Instant), and a moment of this
-// machine's steady clock (SteadyInstant). The last two are different types, so a wall-clock step can
-// never leak into a measured wait.
+// Time as values: a length (Duration), a moment of the world's clock (Instant), and a moment of
+// this machine's steady clock (SteadyInstant). The last two are different types, so a wall-clock
+// step can never leak into a measured wait.
 //
 // Contract: integer nanoseconds; arithmetic saturates at the ends of the range (about ±292 years)
 //           instead of wrapping, so a hostile "wait 10^18 s" becomes "never" and not "now".
@@ -119,6 +119,8 @@ std::string to_string(Duration duration);
 
 // RFC 3339 in UTC with milliseconds ("2026-01-25T21:15:00.000Z").
 std::string to_string(Instant instant);
+// RFC 3339 with "Z" or an offset, and up to nine digits of a second. Refuses what does not exist
+// (30 February, a leap second) and what lies beyond the range.
 Result<Instant> parse_instant(std::string_view text);
 
 }  // namespace pawl

@@ -1,5 +1,5 @@
-// PAWL_ASSERT: an invariant of pawl's own code, checked in every build. A broken one ends the process:
-// with money at stake, a wrong state must not go on deciding.
+// PAWL_ASSERT: an invariant of pawl's own code, checked in every build. A broken one ends the
+// process: with money at stake, a wrong state must not go on deciding.
 #pragma once
 
 #include <cassert>

@@ -1,5 +1,6 @@
-// The UTC calendar: pure arithmetic between an Instant and its year, month, day, time of day and week.
-// Proleptic Gregorian, no leap seconds, weeks from Monday.
+// The UTC calendar: pure arithmetic between an Instant and its year, month, day, time of day and
+// week. Proleptic Gregorian, no leap seconds, weeks from Monday. A date or time of day that does
+// not exist must not be handed in; what parses a text refuses it first.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,7 @@ CivilDate civil_from_days(std::int64_t days);
 bool exists(const CivilDate& date);
 
 CivilTime to_civil(Instant instant);
+// The nearest end of the range for a time that no Instant holds.
 Instant from_civil(const CivilTime& time);
 
 // 1 = Monday … 7 = Sunday.
@@ -41,6 +43,8 @@ Instant week_start(Instant instant);
 
 // "Sun, 06 Nov 1994 08:49:37 GMT": the form HTTP asks for.
 std::string http_date(Instant instant);
+// That form, and the two old ones RFC 9110 still asks a recipient to read ("Sunday, 06-Nov-94
+// 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"). A two-digit year means one of 1970 … 2069.
 Result<Instant> parse_http_date(std::string_view text);
 
 }  // namespace pawl

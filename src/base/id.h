@@ -1,4 +1,4 @@
-// Identifiers. Randomness comes in as an argument (port Entropy), so the same inputs give the same id.
+// Identifiers. Randomness comes in as an argument (port Entropy): the same inputs give the same id.
 #pragma once
 
 #include <array>

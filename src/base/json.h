@@ -1,8 +1,8 @@
 // JSON as pawl needs it: strict (RFC 8259, no duplicate keys, valid UTF-8), bounded, and canonical
 // (RFC 8785), so that equal values hash alike on every machine.
 //
-// Why our own: a number keeps the digits it was written with. Money passes through here, and a library
-// that turns "0.1" into binary floating point has lost it before anybody could object.
+// Why our own: a number keeps the digits it was written with. Money passes through here, and a
+// library that turns "0.1" into binary floating point has lost it before anybody could object.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,13 @@ struct Number {
 class Value {
  public:
   Value() : value_(nullptr) {}
+  // Written once in json.cc: inlined everywhere, g++ 12 takes the variant's storage for
+  // uninitialised.
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
   Value(std::nullptr_t) : value_(nullptr) {}
   Value(bool b) : value_(b) {}
   Value(std::int64_t n);
@@ -66,7 +73,8 @@ class Value {
 // The whole text must be one value. The error names line and column.
 Result<Value> parse(std::string_view text);
 
-// One line, members in canonical order, numbers with the digits they were written with.
+// One line, members in canonical order, numbers with the digits they were written with. In both
+// forms the bytes of a string that are no UTF-8 become U+FFFD; parse lets none in.
 std::string print(const Value& value);
 
 // RFC 8785. Fails on a number outside the range of an IEEE double.

@@ -1,5 +1,5 @@
-// Secret<T>: a value that cannot be printed, logged, compared or copied into text by accident. The only
-// way to it is reveal(), which is easy to find in a review.
+// Secret<T>: a value that cannot be printed, logged, compared or copied into text by accident. The
+// only way to it is reveal(), which is easy to find in a review.
 #pragma once
 
 #include <ostream>

@@ -3,8 +3,6 @@
 #include <array>
 #include <charconv>
 
-#include "base/calendar.h"
-
 namespace pawl {
 namespace {
 
@@ -14,12 +12,15 @@ struct Unit {
 };
 
 // From the largest to the smallest: printing takes the first that divides evenly.
-constexpr std::array units = {
-    Unit{"d", Duration::days(1)},          Unit{"h", Duration::hours(1)},
-    Unit{"m", Duration::minutes(1)},       Unit{"s", Duration::seconds(1)},
-    Unit{"ms", Duration::milliseconds(1)}, Unit{"us", Duration::microseconds(1)},
+constexpr std::array<Unit, 7> units = {{
+    Unit{"d", Duration::days(1)},
+    Unit{"h", Duration::hours(1)},
+    Unit{"m", Duration::minutes(1)},
+    Unit{"s", Duration::seconds(1)},
+    Unit{"ms", Duration::milliseconds(1)},
+    Unit{"us", Duration::microseconds(1)},
     Unit{"ns", Duration::nanoseconds(1)},
-};
+}};
 
 std::unexpected<Error> not_a_duration(std::string_view text) {
   return failure(Code::invalid, "'" + std::string(text) +

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
 #include <type_traits>
 
 namespace pawl {
