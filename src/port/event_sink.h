@@ -1,8 +1,9 @@
 // EventSink: where audit events go for good.
 //
 // Contract: append() takes the event or says why not; it never drops one. While the sink is full it
-//           waits or fails, as the sink was set up (audit.on_full). Events come to rest in the order of
-//           their append() calls. flush() returns once everything appended before it is durable.
+//           waits or fails, as the sink was set up (audit.on_full). Events come to rest in the
+//           order of their append() calls. flush() returns once everything appended before it is
+//           durable.
 // Threads:  any.
 // Held by:  adapter/file; adapter/memory for tests and simulation.
 #pragma once

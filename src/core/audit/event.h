@@ -1,7 +1,8 @@
 // Event: one decision, as the audit log keeps it.
 //
-// Contract: field names are the ones users search by (docs/audit-events.md). An event carries what the
-//           decision was made from, so that it can be made again and compared. Never a secret.
+// Contract: field names are the ones users search by (docs/audit-events.md). An event carries
+//           what the decision was made from, so that it can be made again and compared. Never a
+//           secret.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/correlation.h"
 #include "base/json.h"
 #include "pawl/time.h"
 
@@ -22,14 +24,7 @@ enum class EventType : std::uint8_t {
 };
 std::string_view to_string(EventType type);
 
-// Who and what an event belongs to; empty members are left out of the record.
-struct Correlation {
-  std::string tenant_id;
-  std::string request_id;
-  std::string external_reference;
-  std::string correlation_id;
-  std::string trace_id;
-};
+using Correlation = pawl::Correlation;
 
 struct Event {
   EventType type;

@@ -1,0 +1,17 @@
+#include "core/audit/event.h"
+
+namespace pawl::audit {
+
+std::string_view to_string(EventType type) {
+  switch (type) {
+    case EventType::limit:
+      return "limit";
+    case EventType::request:
+      return "request";
+    case EventType::config:
+      return "config";
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace pawl::audit

@@ -1,0 +1,120 @@
+// Goal: a body ends exactly where its framing says, however the bytes were cut on the way; what is
+// ambiguous is refused. Method: pinned messages, each fed whole and byte by byte; random chunkings.
+#include "core/http/body.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace pawl::http {
+namespace {
+
+struct Read {
+  std::string content;
+  std::string rest;
+  bool done = false;
+  std::string refused;
+  bool operator==(const Read&) const = default;
+};
+
+// Feeds `bytes` in pieces of `step`.
+Read read(Framing framing, std::string_view bytes, std::size_t step) {
+  BodyReader reader(framing);
+  Read result;
+  while (!bytes.empty() && !reader.done()) {
+    std::string_view piece = bytes.substr(0, step);
+    bytes.remove_prefix(piece.size());
+    while (!piece.empty() && !reader.done()) {
+      const auto content = reader.feed(piece);
+      if (!content) {
+        result.refused = content.error().reason;
+        return result;
+      }
+      result.content += *content;
+    }
+    result.rest = piece;
+  }
+  result.rest += bytes;
+  result.done = reader.done();
+  return result;
+}
+
+Read read_both_ways(Framing framing, std::string_view bytes) {
+  const Read whole = read(framing, bytes, bytes.size());
+  EXPECT_EQ(whole, read(framing, bytes, 1)) << "depends on where the bytes were cut";
+  return whole;
+}
+
+constexpr Framing chunked{.kind = Framing::Kind::chunked};
+
+TEST(BodyReader, TakesExactlyTheLengthAndLeavesTheNextMessage) {
+  const Read result = read_both_ways({.kind = Framing::Kind::length, .length = 4}, "bodyGET /");
+  EXPECT_EQ(result, (Read{.content = "body", .rest = "GET /", .done = true, .refused = ""}));
+}
+
+TEST(BodyReader, HasNothingToReadWithoutABody) {
+  EXPECT_TRUE(BodyReader().done());
+  EXPECT_TRUE(BodyReader({.kind = Framing::Kind::length, .length = 0}).done());
+}
+
+TEST(BodyReader, JoinsChunksAndDropsTrailers) {
+  const Read result = read_both_ways(
+      chunked, "4\r\nWiki\r\nA\r\npedia, 012\r\n0\r\nExpires: never\r\nX: 1\r\n\r\nNEXT");
+  EXPECT_EQ(result,
+            (Read{.content = "Wikipedia, 012", .rest = "NEXT", .done = true, .refused = ""}));
+}
+
+TEST(BodyReader, ReadsUntilTheCloseOnlyWhereThatIsTheFraming) {
+  BodyReader open({.kind = Framing::Kind::until_close});
+  std::string_view input = "abc";
+  EXPECT_EQ(open.feed(input).value(), "abc");
+  EXPECT_TRUE(open.complete_on_close());
+  BodyReader fixed({.kind = Framing::Kind::length, .length = 4});
+  EXPECT_FALSE(fixed.complete_on_close());
+}
+
+TEST(BodyReader, RefusesChunksThatCanBeReadInTwoWays) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"4;a=b\r\nWiki\r\n0\r\n\r\n", "a chunk extension"},
+      {"4\nWiki\n0\n\n", "a chunk size that is no hexadecimal number"},
+      {"\r\nWiki", "a chunk size that is no hexadecimal number"},
+      {"0x4\r\nWiki\r\n", "a chunk size that is no hexadecimal number"},
+      {"-1\r\n", "a chunk size that is no hexadecimal number"},
+      {"+4\r\nWiki", "a chunk size that is no hexadecimal number"},
+      {"4 \r\nWiki\r\n", "a chunk size that is no hexadecimal number"},
+      {" 4\r\nWiki\r\n", "a chunk size that is no hexadecimal number"},
+      {"4\rXWiki", "CR without LF in a chunk header"},
+      {"3\r\nWiki\r\n0\r\n\r\n", "a chunk longer than its size"},
+      {"4\r\nWiki\n0\r\n\r\n", "a chunk longer than its size"},
+      {"FFFFFFFFFFFFFFFFF\r\n", "a chunk size out of range"},
+      {"0\r\n: x\r\n\r\n", "a malformed trailer"},
+      {"0\r\n folded\r\n\r\n", "a malformed trailer"},
+      {"0\r\nA: b\n\r\n", "a malformed trailer"},
+      {"0\r\nA: b\rX", "CR without LF in a trailer"},
+  };
+  for (const auto& [bytes, reason] : cases) {
+    EXPECT_EQ(read_both_ways(chunked, bytes).refused, reason) << bytes;
+  }
+}
+
+TEST(BodyReader, RefusesTrailersWithoutEnd) {
+  const std::string flood = "0\r\n" + std::string(bounds::http_trailer_bytes_max + 1, 'a');
+  EXPECT_EQ(read_both_ways(chunked, flood).refused, "trailers are too large");
+}
+
+RC_GTEST_PROP(BodyReader, ReadsBackWhateverWasChunked, ()) {
+  std::string wire;
+  std::string content;
+  for (const auto& piece : *rc::gen::arbitrary<std::vector<std::string>>()) {
+    if (piece.empty()) continue;
+    append_chunk(wire, piece);
+    content += piece;
+  }
+  wire += last_chunk;
+  const auto step = *rc::gen::inRange<std::size_t>(1, wire.size() + 1);
+  const Read result = read(chunked, wire + "NEXT", step);
+  RC_ASSERT(result.content == content);
+  RC_ASSERT(result.rest == "NEXT");
+}
+
+}  // namespace
+}  // namespace pawl::http

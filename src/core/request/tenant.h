@@ -1,0 +1,33 @@
+// Who a request is counted against.
+//
+// Contract: pure. The tenant header is believed only from a trusted proxy when such are named;
+//           otherwise anybody on the network could spend somebody else's quota. A request without a
+//           tenant is counted against its client's address, or refused.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/address.h"
+#include "core/http/head.h"
+
+namespace pawl::request {
+
+struct TenantRules {
+  std::string header;
+  std::vector<Prefix> trusted_proxies;  // empty: everybody is trusted
+  bool reject_missing = false;
+};
+
+struct Tenant {
+  std::string id;         // as logs and audit show it
+  std::string limit_key;  // a named tenant and an address never share one
+};
+
+// Nothing: the request names no tenant that can be believed, and the rules ask for one.
+std::optional<Tenant> tenant_of(const TenantRules& rules, const http::Fields& fields,
+                                const IpAddress& peer);
+
+}  // namespace pawl::request
