@@ -1,10 +1,18 @@
 # The rooms and who may use whom. tests/house checks the same rule on the #include lines.
 
+find_package(spdlog REQUIRED)
+find_package(fmt REQUIRED)
+find_package(prometheus-cpp REQUIRED)
+
 # The inside: no IO, no clock, no thread, no randomness.
 pawl_room(base PURE)
 pawl_room(core PURE USES base FOLDERS src/core/limit src/core/http src/core/audit src/core/request)
 pawl_room(port USES base core)
 pawl_room(runtime USES base core port)
+
+# The world: one room a library.
+pawl_room(log USES base port LIBRARIES spdlog::spdlog fmt::fmt)
+pawl_room(metrics USES base LIBRARIES prometheus-cpp::core)
 
 # What stands behind the ports: one room a backend.
 pawl_room(adapter_system FOLDERS src/adapter/system USES base port)
