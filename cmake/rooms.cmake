@@ -1,5 +1,6 @@
 # The rooms and who may use whom. tests/house checks the same rule on the #include lines.
 
+find_package(yaml-cpp REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(fmt REQUIRED)
 find_package(prometheus-cpp REQUIRED)
@@ -11,6 +12,7 @@ pawl_room(port USES base core)
 pawl_room(runtime USES base core port)
 
 # The world: one room a library.
+pawl_room(config USES base core LIBRARIES yaml-cpp)
 pawl_room(log USES base port LIBRARIES spdlog::spdlog fmt::fmt)
 pawl_room(metrics USES base LIBRARIES prometheus-cpp::core)
 

@@ -1,0 +1,184 @@
+// Type<T>: how a value of the configuration is read, printed and described. Three shapes make them
+// all: scalar() for a single value, list_of() for a list, map_of() for a map with fields of its
+// own.
+//
+// Field<Owner>: one row of a table: a path, what may stand there, and the member of Owner it fills.
+//
+// Contract: what print() gives, read() takes, and gives the same value again.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "config/reader.h"
+#include "config/tree.h"
+
+namespace pawl::config {
+
+struct Description {
+  std::string name;     // "address", for the reference page
+  std::string allowed;  // for messages and the reference page
+  bool secret = false;
+};
+
+template <class T>
+struct Type : Description {
+  std::function<std::optional<T>(Reader&, const Node&, const std::string& path)> read;
+  std::function<Node(const T&)> print;
+};
+
+// What a row of the table says about itself, besides its type and its member.
+struct Row {
+  std::string path;
+  std::string help;
+  Node standard;  // the default; Kind::nothing when the key must be given
+  bool needs_restart = false;
+};
+
+template <class Owner>
+struct Field : Row {
+  Description type;
+  std::function<void(Reader&, const Node&, const std::string& path, Owner&)> read;
+  std::function<Node(const Owner&)> print;
+};
+
+template <class Owner>
+using Fields = std::vector<Field<Owner>>;
+
+// A single value: `parse` gives T or nothing, `print` the text that parses to it.
+template <class T>
+Type<T> scalar(Description description, std::function<std::optional<T>(const std::string&)> parse,
+               std::function<std::string(const T&)> print) {
+  Type<T> type{description, {}, {}};
+  type.read = [parse = std::move(parse), description = std::move(description)](
+                  Reader& reader, const Node& node, const std::string& path) -> std::optional<T> {
+    const Allowed allowed{description.allowed, description.secret};
+    const auto text = reader.text(node, path, allowed);
+    if (!text) return std::nullopt;
+    auto value = parse(*text);
+    if (!value) reader.refuse_text(node, *text, path, allowed);
+    return value;
+  };
+  type.print = [print = std::move(print)](const T& value) { return Node::of(print(value)); };
+  return type;
+}
+
+struct ListSize {
+  std::size_t least;
+  std::size_t most;
+};
+
+// No item may stand there twice.
+template <class T>
+Type<std::vector<T>> list_of(Type<T> item, ListSize size, std::string allowed) {
+  Type<std::vector<T>> type{{"list", std::move(allowed)}, {}, {}};
+  type.read = [item, size, allowed = type.allowed](
+                  Reader& reader, const Node& node,
+                  const std::string& path) -> std::optional<std::vector<T>> {
+    if (node.kind != Node::Kind::list) {
+      reader.refuse(node, path, {allowed});
+      return std::nullopt;
+    }
+    if (node.items.size() < size.least || node.items.size() > size.most) {
+      reader.problem(
+          node.line, path,
+          "found a list of " + std::to_string(node.items.size()) + "; allowed: " + allowed);
+      return std::nullopt;
+    }
+    std::vector<T> values;
+    std::vector<Node> seen;
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      const std::string place = path + "[" + std::to_string(i) + "]";
+      auto value = item.read(reader, node.items[i], place);
+      if (!value) continue;
+      Node printed = item.print(*value);
+      if (std::ranges::any_of(seen, [&](const Node& each) { return same(each, printed); })) {
+        reader.refuse_again(node.items[i], place);
+      }
+      seen.push_back(std::move(printed));
+      values.push_back(std::move(*value));
+    }
+    return values;
+  };
+  type.print = [print = std::move(item.print)](const std::vector<T>& values) {
+    std::vector<Node> items;
+    for (const T& value : values) items.push_back(print(value));
+    return Node::list(std::move(items));
+  };
+  return type;
+}
+
+template <class Owner>
+std::vector<std::string> paths_of(const Fields<Owner>& fields) {
+  std::vector<std::string> paths;
+  for (const auto& field : fields) paths.push_back(field.path);
+  return paths;
+}
+
+template <class Owner>
+void read_map(Reader& reader, const Node& map, const Place& place, const Fields<Owner>& fields,
+              Owner& owner) {
+  std::vector<bool> given(fields.size());
+  reader.walk(map, place, paths_of(fields),
+              [&](std::size_t index, const Node& node, const std::string& path) {
+                given[index] = true;
+                fields[index].read(reader, node, path, owner);
+              });
+  for (std::size_t i = 0; i < fields.size() && map.kind == Node::Kind::map; ++i) {
+    if (given[i] || fields[i].standard.kind != Node::Kind::nothing) continue;
+    reader.problem(map.line, join(place.path, fields[i].path),
+                   "missing; allowed: " + fields[i].type.allowed);
+  }
+}
+
+// The one place where defaults become values.
+template <class Owner>
+void set_defaults(const Fields<Owner>& fields, Owner& owner) {
+  Reader reader("the table of fields", [](std::string_view) { return std::nullopt; });
+  for (const auto& field : fields) {
+    if (field.standard.kind == Node::Kind::nothing) continue;
+    field.read(reader, field.standard, field.path, owner);
+  }
+  PAWL_ASSERT(reader.take_problems().empty());
+}
+
+template <class T>
+Type<T> map_of(const Fields<T>& fields) {
+  Type<T> type{{"map", "a map"}, {}, {}};
+  type.read = [&fields](Reader& reader, const Node& node,
+                        const std::string& path) -> std::optional<T> {
+    T value;
+    set_defaults(fields, value);
+    read_map(reader, node, {path, ""}, fields, value);
+    return value;
+  };
+  type.print = [&fields](const T& value) {
+    std::vector<Member> members;
+    for (const auto& field : fields) members.push_back({field.path, 0, field.print(value)});
+    return Node::map(std::move(members));
+  };
+  return type;
+}
+
+// `access` gives the member of an Owner, const or not.
+template <class Owner, class T, class Access>
+Field<Owner> bind(Row row, Type<T> type, Access access) {
+  Field<Owner> field{std::move(row), type, {}, {}};
+  field.read = [read = std::move(type.read), access](Reader& reader, const Node& node,
+                                                     const std::string& path, Owner& owner) {
+    if (auto value = read(reader, node, path)) access(owner) = std::move(*value);
+  };
+  field.print = [print = std::move(type.print), access](const Owner& owner) {
+    return print(access(owner));
+  };
+  return field;
+}
+
+}  // namespace pawl::config

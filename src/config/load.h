@@ -1,0 +1,31 @@
+// load(): from a YAML file to a Config that passed every check, or to the list of all that is
+// wrong.
+//
+// Contract: strict. An unknown key, a key given twice, a wrong type, a value out of range, an
+//           anchor, an alias, a tag or a second document is a problem with its line and path; what
+//           the file leaves out has its default. An empty file is the defaults. Nothing is half
+//           loaded.
+// Bounds:   bounds::config_bytes_max bytes, bounds::config_depth_max levels; these, bytes that are
+//           not UTF-8 and text that is not YAML end the reading, so they are told alone.
+// Threads:  any. The environment is read through `env` alone.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "config/expand.h"
+#include "config/problem.h"
+
+namespace pawl::config {
+
+using Loaded = std::expected<Config, std::vector<Problem>>;
+
+Loaded load(const std::string& file, const Env& env);
+
+// The same for text at hand; `file` is the name that problems carry. Pure.
+Loaded load_text(const std::string& file, std::string_view text, const Env& env);
+
+}  // namespace pawl::config

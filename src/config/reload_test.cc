@@ -1,0 +1,49 @@
+// Goal: whoever reloads learns every difference, and which of them a running pawl cannot take.
+// Method: change one thing at a time, then several.
+#include "config/reload.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pawl::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(Reload, SeesNoChangeBetweenEquals) {
+  EXPECT_THAT(changes(Config(), Config()), IsEmpty());
+}
+
+TEST(Reload, TellsWhatCanChangeWhileRunning) {
+  Config next;
+  next.limits.buckets[0].burst = 21;
+  EXPECT_THAT(changes(Config(), next), ElementsAre(Change{"limits.buckets", false}));
+}
+
+TEST(Reload, TellsWhatNeedsARestart) {
+  Config next;
+  next.server.threads = 2;
+  EXPECT_THAT(changes(Config(), next), ElementsAre(Change{"server.threads", true}));
+}
+
+TEST(Reload, SeesASecretChange) {
+  Config running;
+  Config next;
+  running.server.admin.token = Secret<std::string>("one");
+  next.server.admin.token = Secret<std::string>("two");
+  EXPECT_THAT(changes(running, next), ElementsAre(Change{"server.admin.token", false}));
+}
+
+TEST(Reload, TellsEveryChangeInTheOrderOfTheTable) {
+  Config next;
+  next.log.level = LogLevel::error;
+  next.tenants.header = "X-Account";
+  next.server.listen.port = 1;
+  EXPECT_THAT(changes(Config(), next),
+              ElementsAre(Change{"server.listen", true}, Change{"tenants.header", false},
+                          Change{"log.level", false}));
+}
+
+}  // namespace
+}  // namespace pawl::config

@@ -1,0 +1,246 @@
+#include "config/schema.h"
+
+#include "base/bounds.h"
+#include "base/text.h"
+#include "config/values.h"
+
+namespace pawl::config {
+namespace {
+
+// The member that a row fills, of a const Owner and of one to be filled.
+#define PAWL_MEMBER(member) [](auto& owner) -> auto& { return owner.member; }
+
+constexpr bool needs_restart = true;
+
+Node texts(std::initializer_list<std::string_view> texts) {
+  std::vector<Node> items;
+  for (const std::string_view text : texts) items.push_back(Node::of(text));
+  return Node::list(std::move(items));
+}
+
+Node standard_buckets() {
+  return Node::list({Node::map({{"name", 0, Node::of("global")},
+                                {"rate", 0, Node::of("100/1m")},
+                                {"burst", 0, Node::of("20")}})});
+}
+
+Fields<Bucket> make_bucket_fields() {
+  return {
+      bind<Bucket>({"name", "What headers, metrics and the audit log call it.", {}}, bucket_name(),
+                   PAWL_MEMBER(name)),
+      bind<Bucket>({"scope", "Who shares one count.", Node::of("tenant")},
+                   one_of<Scope>({{"tenant", Scope::tenant}}), PAWL_MEMBER(scope)),
+      bind<Bucket>(
+          {"algorithm", "How requests are counted; token_bucket earns them back one by one.",
+           Node::of("token_bucket")},
+          one_of<Algorithm>({{"token_bucket", Algorithm::token_bucket}}), PAWL_MEMBER(algorithm)),
+      bind<Bucket>({"rate", "The even pace.", {}}, rate(), PAWL_MEMBER(rate)),
+      bind<Bucket>({"burst", "How many may come at once beyond the even pace.", Node::of("0")},
+                   whole_number<std::int64_t>(0, bounds::limit_count_max), PAWL_MEMBER(burst)),
+  };
+}
+
+Fields<Config> server_fields() {
+  return {
+      bind<Config>({"server.listen", "Where guarded traffic comes in.", Node::of("127.0.0.1:8080"),
+                    needs_restart},
+                   address(), PAWL_MEMBER(server.listen)),
+      bind<Config>({"server.upstream", "The service that guarded requests are passed to.",
+                    Node::of("http://127.0.0.1:9000")},
+                   upstream(), PAWL_MEMBER(server.upstream)),
+      bind<Config>({"server.threads", "How many threads carry traffic; 0 is one per core.",
+                    Node::of("0"), needs_restart},
+                   whole_number<int>(0, bounds::threads_max), PAWL_MEMBER(server.threads)),
+      bind<Config>({"server.admin.listen",
+                    "Where panel, API and metrics are; an address that others can reach needs a "
+                    "token.",
+                    Node::of("127.0.0.1:8081"), needs_restart},
+                   address(), PAWL_MEMBER(server.admin.listen)),
+      bind<Config>(
+          {"server.admin.token",
+           "What callers of the admin listener must show; nothing when it is empty.", Node::of("")},
+          secret(), PAWL_MEMBER(server.admin.token)),
+  };
+}
+
+Fields<Config> tenants_fields() {
+  return {
+      bind<Config>(
+          {"tenants.header", "The request header that names the tenant.", Node::of("X-Tenant-Id")},
+          header_name(), PAWL_MEMBER(tenants.header)),
+      bind<Config>({"tenants.trusted_proxies",
+                    "From whom the tenant header is believed; from everybody when the list is "
+                    "empty.",
+                    texts({})},
+                   list_of(prefix(), {0, bounds::config_list_max},
+                           "a list of up to " + std::to_string(bounds::config_list_max) +
+                               " addresses or prefixes, as in [192.0.2.1, 10.0.0.0/8]"),
+                   PAWL_MEMBER(tenants.trusted_proxies)),
+      bind<Config>({"tenants.missing",
+                    "A request without a tenant: anonymous counts it by client address, reject "
+                    "answers 401.",
+                    Node::of("anonymous")},
+                   one_of<MissingTenant>({{"anonymous", MissingTenant::anonymous},
+                                          {"reject", MissingTenant::reject}}),
+                   PAWL_MEMBER(tenants.missing)),
+  };
+}
+
+Fields<Config> limits_fields() {
+  return {
+      bind<Config>({"limits.store", "Where counts are kept; memory is this process alone.",
+                    Node::of("memory")},
+                   one_of<LimitStore>({{"memory", LimitStore::memory}}), PAWL_MEMBER(limits.store)),
+      bind<Config>({"limits.headers",
+                    "What an answer says of its limits: ratelimit is RateLimit and "
+                    "RateLimit-Policy, legacy is X-RateLimit-Limit, -Remaining and -Reset.",
+                    texts({"ratelimit", "legacy"})},
+                   list_of(one_of<LimitHeader>({{"ratelimit", LimitHeader::ratelimit},
+                                                {"legacy", LimitHeader::legacy}}),
+                           {0, bounds::config_list_max},
+                           "a list of ratelimit and legacy, of one of them or of none"),
+                   PAWL_MEMBER(limits.headers)),
+      bind<Config>(
+          {"limits.buckets", "The limits that requests are counted against.", standard_buckets()},
+          list_of(map_of(bucket_fields()), {1, 1}, "a list of exactly one bucket"),
+          PAWL_MEMBER(limits.buckets)),
+  };
+}
+
+Fields<Config> audit_fields() {
+  return {
+      bind<Config>(
+          {"audit.sinks", "Where audit events are written.", texts({"file:data/audit.jsonl"}),
+           needs_restart},
+          list_of(sink(), {1, 1}, "a list of exactly one file:PATH, as in [file:data/audit.jsonl]"),
+          PAWL_MEMBER(audit.sinks)),
+      bind<Config>({"audit.on_full",
+                    "What a full sink does: block makes the caller wait, fail fails the "
+                    "operation; no event is dropped.",
+                    Node::of("block"), needs_restart},
+                   one_of<OnFull>({{"block", OnFull::block}, {"fail", OnFull::fail}}),
+                   PAWL_MEMBER(audit.on_full)),
+  };
+}
+
+Fields<Config> log_fields() {
+  return {
+      bind<Config>({"log.level", "The least level that is logged.", Node::of("info")},
+                   one_of<LogLevel>({{"trace", LogLevel::trace},
+                                     {"debug", LogLevel::debug},
+                                     {"info", LogLevel::info},
+                                     {"warn", LogLevel::warn},
+                                     {"error", LogLevel::error}}),
+                   PAWL_MEMBER(log.level)),
+      bind<Config>({"log.format", "text is for people, json for machines; one line an event.",
+                    Node::of("text")},
+                   one_of<LogFormat>({{"text", LogFormat::text}, {"json", LogFormat::json}}),
+                   PAWL_MEMBER(log.format)),
+  };
+}
+
+// Whether one of the two takes the port away from the other.
+bool collide(const Endpoint& a, const Endpoint& b) {
+  if (a.port != b.port || a.port == 0) return false;
+  if (a.address == b.address) return true;
+  return a.address.is_v4() == b.address.is_v4() &&
+         (a.address.is_unspecified() || b.address.is_unspecified());
+}
+
+struct Side {
+  std::string path;
+  Endpoint endpoint;
+};
+
+// Told at whichever of the two the file names; the other may be a default.
+void refuse_collision(const Side& a, const Side& b, const std::string& advice, Reader& reader) {
+  const bool at_a = reader.line_of(a.path) > 0 || reader.line_of(b.path) == 0;
+  const Side& here = at_a ? a : b;
+  const Side& there = at_a ? b : a;
+  reader.problem(reader.line_of(here.path), here.path,
+                 "found " + to_string(here.endpoint) + ", which collides with " + there.path +
+                     " (" + to_string(there.endpoint) + "); " + advice);
+}
+
+void check_listeners(const Server& server, Reader& reader) {
+  const Side guarded{"server.listen", server.listen};
+  const Side admin{"server.admin.listen", server.admin.listen};
+  if (!reader.sound(admin.path)) return;
+  if (reader.sound(guarded.path) && collide(guarded.endpoint, admin.endpoint)) {
+    refuse_collision(admin, guarded, "give each listener a port of its own", reader);
+  }
+  if (reader.sound("server.admin.token") && server.admin.token.empty() &&
+      !admin.endpoint.address.is_loopback()) {
+    reader.problem(reader.line_of(admin.path), admin.path,
+                   "found " + to_string(admin.endpoint) +
+                       ", which others can reach, without a server.admin.token; set the token, or "
+                       "listen on 127.0.0.1 or [::1]");
+  }
+}
+
+// Whether what is sent to `target` arrives at a listener of this machine.
+bool arrives(const Endpoint& target, const Endpoint& listener) {
+  if (target.port != listener.port) return false;
+  const IpAddress& to = target.address;
+  const IpAddress& at = listener.address;
+  return to == at || (at.is_unspecified() && (to.is_loopback() || to.is_unspecified())) ||
+         (to.is_unspecified() && at.is_loopback());
+}
+
+// Traffic sent to a listener of pawl's own would go round for ever, or lay the admin API open.
+void check_upstream(const Server& server, Reader& reader) {
+  const bool local = equal_ignoring_case(server.upstream.host, "localhost");
+  const auto ip = parse_ip(local ? "127.0.0.1" : server.upstream.host);
+  if (!ip || !reader.sound("server.upstream")) return;
+  const Side upstream{"server.upstream", {*ip, server.upstream.port}};
+  for (const Side& listener :
+       {Side{"server.listen", server.listen}, Side{"server.admin.listen", server.admin.listen}}) {
+    if (!reader.sound(listener.path) || !arrives(upstream.endpoint, listener.endpoint)) continue;
+    refuse_collision(upstream, listener, "pawl must not send traffic to itself", reader);
+  }
+}
+
+// Beyond this the time at which a bucket is full could not be told any more.
+void check_bucket(const Bucket& bucket, const std::string& path, Reader& reader) {
+  if (!reader.sound(path + ".rate") || !reader.sound(path + ".burst")) return;
+  const std::int64_t interval_ns = bucket.rate.period.ns() / bucket.rate.count + 1;
+  const Duration refill = Duration::nanoseconds(interval_ns) * (bucket.burst + 1);
+  if (refill <= bounds::limit_refill_max) return;
+  reader.problem(reader.line_of(path + ".burst"), path + ".burst",
+                 "found " + std::to_string(bucket.burst) + ", which takes longer than " +
+                     to_string(bounds::limit_refill_max) + " to earn at " +
+                     limit::to_string(bucket.rate) + "; allowed: a smaller burst or a faster rate");
+}
+
+}  // namespace
+
+const Fields<Bucket>& bucket_fields() {
+  static const Fields<Bucket> fields = make_bucket_fields();
+  return fields;
+}
+
+const Fields<Config>& config_fields() {
+  static const Fields<Config> fields = [] {
+    Fields<Config> rows;
+    for (const auto& part :
+         {server_fields(), tenants_fields(), limits_fields(), audit_fields(), log_fields()}) {
+      rows.insert(rows.end(), part.begin(), part.end());
+    }
+    return rows;
+  }();
+  return fields;
+}
+
+Config::Config() {
+  set_defaults(config_fields(), *this);
+}
+
+void check_together(const Config& config, Reader& reader) {
+  check_listeners(config.server, reader);
+  check_upstream(config.server, reader);
+  for (std::size_t i = 0; i < config.limits.buckets.size(); ++i) {
+    check_bucket(config.limits.buckets[i], "limits.buckets[" + std::to_string(i) + "]", reader);
+  }
+}
+
+}  // namespace pawl::config

@@ -1,0 +1,75 @@
+// The single values a configuration is made of. Each takes exactly what its `allowed` says.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/address.h"
+#include "base/secret.h"
+#include "config/config.h"
+#include "config/field.h"
+#include "core/limit/rate.h"
+
+namespace pawl::config {
+
+// What a secret looks like where a configuration is shown. It is refused where one is read: whoever
+// saves what was shown must not end up with a token that everybody knows.
+inline constexpr std::string_view hidden_secret = "***";
+
+Type<Endpoint> address();
+Type<Upstream> upstream();
+Type<Prefix> prefix();
+Type<Secret<std::string>> secret();
+Type<std::string> header_name();
+Type<std::string> bucket_name();
+Type<limit::Rate> rate();
+Type<AuditSink> sink();
+
+// Decimal digits, no sign, no leading zero.
+std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
+                                        std::int64_t most);
+
+template <std::integral T>
+Type<T> whole_number(T least, T most) {
+  return scalar<T>(
+      {"whole number",
+       "a whole number from " + std::to_string(least) + " to " + std::to_string(most)},
+      [=](const std::string& text) -> std::optional<T> {
+        const auto number = parse_whole(text, least, most);
+        return number ? std::optional(static_cast<T>(*number)) : std::nullopt;
+      },
+      [](const T& value) { return std::to_string(value); });
+}
+
+// "a", "a or b", "a, b or c".
+std::string alternatives(const std::vector<std::string>& words);
+
+template <class E>
+Type<E> one_of(std::initializer_list<std::pair<std::string, E>> choices) {
+  const std::vector<std::pair<std::string, E>> all(choices);
+  std::vector<std::string> words;
+  for (const auto& [word, value] : all) words.push_back(word);
+  return scalar<E>(
+      {"word", alternatives(words)},
+      [all](const std::string& text) -> std::optional<E> {
+        for (const auto& [word, value] : all) {
+          if (word == text) return value;
+        }
+        return std::nullopt;
+      },
+      [all](const E& wanted) {
+        for (const auto& [word, value] : all) {
+          if (value == wanted) return word;
+        }
+        PAWL_ASSERT(false && "every value of the enumeration has its word in the table");
+        return std::string();
+      });
+}
+
+}  // namespace pawl::config
