@@ -1,5 +1,6 @@
 # The rooms and who may use whom. tests/house checks the same rule on the #include lines.
 
+find_package(Boost 1.81 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(fmt REQUIRED)
@@ -15,6 +16,10 @@ pawl_room(runtime USES base core port)
 pawl_room(config USES base core LIBRARIES yaml-cpp)
 pawl_room(log USES base port LIBRARIES spdlog::spdlog fmt::fmt)
 pawl_room(metrics USES base LIBRARIES prometheus-cpp::core)
+pawl_room(net USES base LIBRARIES Boost::headers Threads::Threads)
+pawl_room(server USES base core port net TEST_USES runtime)
+pawl_room(gateway USES base core port runtime net server config log metrics LIBRARIES Threads::Threads
+  TEST_USES adapter_memory)
 
 # What stands behind the ports: one room a backend.
 pawl_room(adapter_system FOLDERS src/adapter/system USES base port)

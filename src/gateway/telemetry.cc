@@ -1,0 +1,51 @@
+#include "gateway/telemetry.h"
+
+#include <utility>
+
+namespace pawl::gateway {
+
+Telemetry::Telemetry(metrics::Registry& registry, log::Logger logger)
+    : log(std::move(logger)),
+      allowed(registry.counter("pawl_limit_decisions_total", "Decisions of the limiter.",
+                               {{"decision", "allowed"}})),
+      refused(registry.counter("pawl_limit_decisions_total", "Decisions of the limiter.",
+                               {{"decision", "refused"}})),
+      rejected(registry.counter("pawl_requests_rejected_total",
+                                "Requests the framing gate refused as ambiguous or too large.")),
+      outcome_applied(registry.counter("pawl_requests_total", "Requests ended, by outcome.",
+                                       {{"outcome", "applied"}})),
+      outcome_not_applied(registry.counter("pawl_requests_total", "Requests ended, by outcome.",
+                                           {{"outcome", "not_applied"}})),
+      outcome_unknown(registry.counter("pawl_requests_total", "Requests ended, by outcome.",
+                                       {{"outcome", "unknown"}})),
+      upstream_failures(registry.counter("pawl_upstream_failures_total",
+                                         "Sends to the upstream that got no whole answer.")),
+      audit_failures(
+          registry.counter("pawl_audit_failures_total", "Events the audit log did not take.")),
+      reloads(registry.counter("pawl_config_reloads_total", "Configuration reloads.",
+                               {{"result", "applied"}})),
+      reloads_refused(registry.counter("pawl_config_reloads_total", "Configuration reloads.",
+                                       {{"result", "refused"}})),
+      connections(
+          registry.gauge("pawl_connections", "Client connections on the guarded listener.")),
+      audit_lag(registry.gauge("pawl_audit_lag_events", "Audit events not yet durable.")),
+      request_time(registry.histogram("pawl_request_seconds",
+                                      "From the head of a request to the end of its answer.",
+                                      metrics::request_seconds)) {}
+
+void Telemetry::count_end(const request::RecordEnd& end, Duration took) {
+  switch (end.outcome) {
+    case Outcome::applied:
+      outcome_applied.add();
+      break;
+    case Outcome::not_applied:
+      outcome_not_applied.add();
+      break;
+    case Outcome::unknown:
+      outcome_unknown.add();
+      break;
+  }
+  request_time.observe(took.seconds());
+}
+
+}  // namespace pawl::gateway

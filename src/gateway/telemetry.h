@@ -1,0 +1,32 @@
+// Telemetry: the gateway's metrics, looked up once, and its log.
+#pragma once
+
+#include "core/request/machine.h"
+#include "log/logger.h"
+#include "metrics/metrics.h"
+
+namespace pawl::gateway {
+
+struct Telemetry {
+  Telemetry(metrics::Registry& registry, log::Logger logger);
+
+  // A request is over; `status` is what its client saw.
+  void count_end(const request::RecordEnd& end, Duration took);
+
+  log::Logger log;
+  metrics::Counter& allowed;
+  metrics::Counter& refused;
+  metrics::Counter& rejected;  // by the framing gate
+  metrics::Counter& outcome_applied;
+  metrics::Counter& outcome_not_applied;
+  metrics::Counter& outcome_unknown;
+  metrics::Counter& upstream_failures;
+  metrics::Counter& audit_failures;
+  metrics::Counter& reloads;
+  metrics::Counter& reloads_refused;
+  metrics::Gauge& connections;
+  metrics::Gauge& audit_lag;
+  metrics::Histogram& request_time;
+};
+
+}  // namespace pawl::gateway

@@ -1,0 +1,110 @@
+// Stand-ins for connections and loops in tests: the test plays the other side and the clock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "net/loop.h"
+
+namespace pawl::net {
+
+class FakeStream final : public Stream {
+ public:
+  void start(StreamHandler& handler) override { handler_ = &handler; }
+  void send(std::string_view bytes) override {
+    if (ended()) return;
+    if (stalled) {
+      queue_.append(bytes);
+    } else {
+      sent.append(bytes);
+    }
+  }
+  std::size_t queued_bytes() const override { return queue_.size(); }
+  void pause() override { paused = true; }
+  void resume() override { paused = false; }
+  void close() override {
+    closed = true;
+    handler_ = nullptr;
+  }
+  void close_after_sending() override {
+    closed_after_sending = true;
+    handler_ = nullptr;
+  }
+  IpAddress peer() const override { return IpAddress::v4({192, 0, 2, 7}); }
+
+  // The other side.
+  void receive(std::string_view bytes) {
+    if (handler_ != nullptr) handler_->on_data(bytes);
+  }
+  void break_off() {
+    if (StreamHandler* handler = std::exchange(handler_, nullptr)) handler->on_closed();
+  }
+  // Takes what waited.
+  void drain() {
+    stalled = false;
+    sent += std::exchange(queue_, std::string());
+    if (handler_ != nullptr) handler_->on_drained();
+  }
+  std::string take_sent() { return std::exchange(sent, std::string()); }
+  bool ended() const { return closed || closed_after_sending; }
+
+  std::string sent;
+  bool stalled = false;  // the other side takes nothing
+  bool paused = false;
+  bool closed = false;
+  bool closed_after_sending = false;
+
+ private:
+  StreamHandler* handler_ = nullptr;
+  std::string queue_;
+};
+
+// Connections are made or refused by the test; posted work runs at once.
+class FakeLoop final : public Loop {
+ public:
+  using Done = std::move_only_function<void(Result<StreamPtr>)>;
+
+  void run() override {}
+  void stop() override {}
+  Result<Endpoint> listen(const Endpoint& endpoint, std::function<void(StreamPtr)> a) override {
+    accepted = std::move(a);
+    return endpoint;
+  }
+  void stop_listening() override {}
+  void connect(const Target&, Duration, Done done) override {
+    connecting.push_back(std::move(done));
+  }
+  void every(Duration, std::function<void()> action) override {
+    ticks.push_back(std::move(action));
+  }
+  void on_signals(std::initializer_list<int>, std::function<void(int)>) override {}
+  void post(std::move_only_function<void()> action) override { action(); }
+  void dispatch(std::move_only_function<void()> action) override { action(); }
+
+  // Lets the oldest attempt succeed.
+  std::shared_ptr<FakeStream> accept_connect() {
+    auto stream = std::make_shared<FakeStream>();
+    take_first()(StreamPtr(stream));
+    return stream;
+  }
+  void refuse_connect() {
+    take_first()(std::unexpected(Error(Code::unavailable, Outcome::not_applied, "refused")));
+  }
+
+  std::vector<Done> connecting;
+  std::function<void(StreamPtr)> accepted;
+  std::vector<std::function<void()>> ticks;
+
+ private:
+  Done take_first() {
+    Done done = std::move(connecting.front());
+    connecting.erase(connecting.begin());
+    return done;
+  }
+};
+
+}  // namespace pawl::net

@@ -1,0 +1,94 @@
+// Loop: one thread's event loop, with the TCP connections, timers and signals that live on it.
+//
+// Why:      everything above (HTTP, the proxy, the panel) sees bytes come and go and never a
+//           socket, so it is tested without one. What runs the loop is chosen in one file, loop.cc.
+// Contract: all callbacks of a loop come on the thread that runs it; nothing here may be called
+//           from another one, except post(), dispatch() and stop().
+// Bounds:   one read buffer a loop, shared by its connections; a connection holds memory of its own
+//           only for what the other side has not taken yet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/address.h"
+#include "pawl/result.h"
+#include "pawl/time.h"
+
+namespace pawl::net {
+
+// What happens to a connection. None of these is called after close().
+class StreamHandler {
+ public:
+  virtual void on_data(std::string_view bytes) = 0;
+  // Everything queued has been handed to the system.
+  virtual void on_drained() = 0;
+  // The other side closed, or the connection broke.
+  virtual void on_closed() = 0;
+
+ protected:
+  ~StreamHandler() = default;
+};
+
+// One TCP connection.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  // From now on events go to `handler`, which must live until close() or on_closed().
+  virtual void start(StreamHandler& handler) = 0;
+  // Sends what it can at once and queues the rest. Ignored after a close.
+  virtual void send(std::string_view bytes) = 0;
+  virtual std::size_t queued_bytes() const = 0;
+  // While paused nothing is read, so the sender is held back.
+  virtual void pause() = 0;
+  virtual void resume() = 0;
+  // At once. No event comes after this.
+  virtual void close() = 0;
+  // Sends what is queued, says goodbye and goes on taking bytes for a moment, so that the last
+  // answer is not lost to a reset. No event comes after this.
+  virtual void close_after_sending() = 0;
+  virtual IpAddress peer() const = 0;
+};
+using StreamPtr = std::shared_ptr<Stream>;
+
+// A host to connect to: an address or a name, and a port.
+struct Target {
+  std::string host;
+  std::uint16_t port = 0;
+  bool operator==(const Target&) const = default;
+};
+
+class Loop {
+ public:
+  static std::unique_ptr<Loop> make();
+  virtual ~Loop() = default;
+
+  // Until stop(). Work posted before is done first.
+  virtual void run() = 0;
+  virtual void stop() = 0;
+
+  // Several loops may listen on one address; the system spreads connections over them. Gives the
+  // address it listens on, with the port chosen when 0 was asked for.
+  virtual Result<Endpoint> listen(const Endpoint& endpoint,
+                                  std::function<void(StreamPtr)> accepted) = 0;
+  virtual void stop_listening() = 0;
+
+  // `done` is called once, never before connect() returns. Not connected means: nothing left here.
+  virtual void connect(const Target& target, Duration deadline,
+                       std::move_only_function<void(Result<StreamPtr>)> done) = 0;
+
+  virtual void every(Duration period, std::function<void()> action) = 0;
+  virtual void on_signals(std::initializer_list<int> signals, std::function<void(int)> action) = 0;
+
+  // post: later, on the loop's thread. dispatch: at once when already there.
+  virtual void post(std::move_only_function<void()> action) = 0;
+  virtual void dispatch(std::move_only_function<void()> action) = 0;
+};
+
+}  // namespace pawl::net

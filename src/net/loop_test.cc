@@ -1,0 +1,187 @@
+// Goal: the loop's connections carry bytes whole and in order, hold a fast sender back, and say
+//       once that
+// they are over. Method: real sockets on loopback, both ends in one loop, ended by a watchdog if
+// stuck.
+#include "net/loop.h"
+
+#include <csignal>
+#include <gtest/gtest.h>
+#include <string>
+#include <thread>
+
+namespace pawl::net {
+namespace {
+
+const Endpoint any_port = parse_endpoint("127.0.0.1:0").value();
+
+struct Side final : StreamHandler {
+  void on_data(std::string_view bytes) override {
+    received.append(bytes);
+    if (data) data(bytes);
+  }
+  void on_drained() override {
+    if (drained) drained();
+  }
+  void on_closed() override {
+    closed = true;
+    if (ended) ended();
+  }
+  StreamPtr stream;
+  std::string received;
+  bool closed = false;
+  std::function<void(std::string_view)> data;
+  std::function<void()> drained;
+  std::function<void()> ended;
+};
+
+class LoopTest : public ::testing::Test {
+ protected:
+  // Runs until `stop()`, ten seconds at the most.
+  void run() {
+    int seconds = 0;
+    loop->every(Duration::seconds(1), [&] {
+      if (++seconds == 10) {
+        ADD_FAILURE() << "nothing happened in time";
+        loop->stop();
+      }
+    });
+    loop->run();
+  }
+  void connect(const Endpoint& where, std::function<void()> connected) {
+    loop->connect({to_string(where.address), where.port}, Duration::seconds(5),
+                  [this, connected = std::move(connected)](Result<StreamPtr> stream) {
+                    ASSERT_TRUE(stream.has_value()) << stream.error().message;
+                    client.stream = *stream;
+                    client.stream->start(client);
+                    connected();
+                  });
+  }
+  void listen_and_connect(std::function<void()> connected) {
+    const auto where = loop->listen(any_port, [this](StreamPtr stream) {
+      server.stream = std::move(stream);
+      server.stream->start(server);
+    });
+    ASSERT_TRUE(where.has_value());
+    EXPECT_NE(where->port, 0);
+    connect(*where, std::move(connected));
+  }
+
+  std::unique_ptr<Loop> loop = Loop::make();
+  Side client;
+  Side server;
+};
+
+TEST_F(LoopTest, CarriesBytesBothWays) {
+  server.data = [&](std::string_view bytes) { server.stream->send(bytes); };
+  client.data = [&](std::string_view) {
+    if (client.received == "hello") loop->stop();
+  };
+  listen_and_connect([&] { client.stream->send("hello"); });
+  run();
+  EXPECT_EQ(server.received, "hello");
+  EXPECT_EQ(to_string(server.stream->peer()), "127.0.0.1");
+}
+
+TEST_F(LoopTest, QueuesWhatTheOtherSideDoesNotTakeAndTellsWhenItHas) {
+  const std::string large(20 * 1024 * 1024, 'x');
+  bool drained = false;
+  client.drained = [&] { drained = true; };
+  server.data = [&](std::string_view) {
+    if (server.received.size() == large.size()) loop->stop();
+  };
+  listen_and_connect([&] {
+    client.stream->send(large);
+    EXPECT_GT(client.stream->queued_bytes(), 0u);
+  });
+  run();
+  EXPECT_TRUE(drained);
+  EXPECT_EQ(server.received, large);
+}
+
+TEST_F(LoopTest, APausedConnectionReadsNothingUntilResumed) {
+  bool resumed = false;
+  server.data = [&](std::string_view) {
+    if (server.received == "one") {
+      server.stream->pause();
+      client.stream->send("two");
+      loop->every(Duration::milliseconds(50), [&] {
+        if (!resumed) {
+          EXPECT_EQ(server.received, "one");
+        }
+        resumed = true;
+        server.stream->resume();
+      });
+    } else if (server.received == "onetwo") {
+      EXPECT_TRUE(resumed);
+      loop->stop();
+    }
+  };
+  listen_and_connect([&] { client.stream->send("one"); });
+  run();
+  EXPECT_EQ(server.received, "onetwo");
+}
+
+TEST_F(LoopTest, TellsTheOtherSideOfAClose) {
+  server.ended = [&] { loop->stop(); };
+  listen_and_connect([&] { client.stream->close(); });
+  run();
+  EXPECT_TRUE(server.closed);
+  EXPECT_FALSE(client.closed) << "who closes is not told of it";
+}
+
+TEST_F(LoopTest, ALastAnswerArrivesThoughTheOtherSideStillSends) {
+  const std::string answer = "goodbye";
+  server.data = [&](std::string_view) {
+    server.stream->send(answer);
+    server.stream->close_after_sending();
+  };
+  client.ended = [&] { loop->stop(); };
+  listen_and_connect([&] { client.stream->send(std::string(1024 * 1024, 'x')); });
+  run();
+  EXPECT_EQ(client.received, answer);
+}
+
+TEST_F(LoopTest, SaysWhyItCannotConnect) {
+  const auto where = loop->listen(any_port, [](StreamPtr) {});
+  loop->stop_listening();  // so nobody listens there now
+  std::string why;
+  loop->connect({"127.0.0.1", where->port}, Duration::seconds(5), [&](Result<StreamPtr> stream) {
+    ASSERT_FALSE(stream.has_value());
+    EXPECT_EQ(stream.error().outcome, Outcome::not_applied);
+    why = stream.error().message;
+    loop->stop();
+  });
+  run();
+  EXPECT_NE(why.find("Connection refused"), std::string::npos) << why;
+}
+
+TEST_F(LoopTest, SeveralLoopsShareOneAddressAndAStrangerDoesNot) {
+  const auto where = loop->listen(any_port, [](StreamPtr) {});
+  const auto second = Loop::make();
+  EXPECT_TRUE(second->listen(*where, [](StreamPtr) {}).has_value());
+  const auto nowhere = loop->listen(parse_endpoint("192.0.2.1:80").value(), [](StreamPtr) {});
+  ASSERT_FALSE(nowhere.has_value());
+  EXPECT_NE(nowhere.error().message.find("192.0.2.1:80"), std::string::npos);
+}
+
+TEST_F(LoopTest, RunsPostedWorkAndSignalsOnItsThread) {
+  std::thread::id posted;
+  int signal = 0;
+  loop->on_signals({SIGUSR1}, [&](int s) {
+    signal = s;
+    loop->stop();
+  });
+  std::thread other([&] {
+    loop->post([&] {
+      posted = std::this_thread::get_id();
+      std::raise(SIGUSR1);
+    });
+  });
+  run();
+  other.join();
+  EXPECT_EQ(posted, std::this_thread::get_id());
+  EXPECT_EQ(signal, SIGUSR1);
+}
+
+}  // namespace
+}  // namespace pawl::net
