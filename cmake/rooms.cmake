@@ -25,3 +25,9 @@ pawl_room(gateway USES base core port runtime net server config log metrics LIBR
 pawl_room(adapter_system FOLDERS src/adapter/system USES base port)
 pawl_room(adapter_memory FOLDERS src/adapter/memory USES base core port)
 pawl_room(adapter_file FOLDERS src/adapter/file USES base core port LIBRARIES Threads::Threads)
+
+# The simulator: the same core and runtime, in a world without an operating system.
+pawl_room(sim FOLDERS sim USES base core port runtime)
+add_executable(simulator sim/pawl_sim_main.cc)
+set_target_properties(simulator PROPERTIES OUTPUT_NAME pawl_sim)
+target_link_libraries(simulator PRIVATE pawl_sim)
