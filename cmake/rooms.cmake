@@ -26,6 +26,13 @@ pawl_room(adapter_system FOLDERS src/adapter/system USES base port)
 pawl_room(adapter_memory FOLDERS src/adapter/memory USES base core port)
 pawl_room(adapter_file FOLDERS src/adapter/file USES base core port LIBRARIES Threads::Threads)
 
+# For tests: a proxy that spoils traffic on purpose.
+if(PAWL_TESTS)
+  pawl_room(fault_proxy FOLDERS tests/fault_proxy USES base LIBRARIES Threads::Threads)
+  add_executable(fault_proxy tests/fault_proxy/fault_proxy_main.cc)
+  target_link_libraries(fault_proxy PRIVATE pawl_fault_proxy)
+endif()
+
 # The simulator: the same core and runtime, in a world without an operating system.
 pawl_room(sim FOLDERS sim USES base core port runtime)
 add_executable(simulator sim/pawl_sim_main.cc)
