@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "base/json.h"
+#include "base/similar.h"
 
 namespace pawl::config {
 namespace {
@@ -50,25 +51,6 @@ std::string found(const Node& node, bool secret) {
   return secret ? "a value that is not shown here" : quoted(node.text);
 }
 
-// Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        table[i][j] = i + j;
-        continue;
-      }
-      const std::size_t replaced = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return table[a.size()][b.size()];
-}
-
 std::string listed(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) {
@@ -92,17 +74,8 @@ std::vector<std::string> keys_below(std::string_view prefix, std::span<const std
 // The key that was meant, as far as one can tell: a near one here, or the same one elsewhere.
 std::string meant(std::string_view key, const std::vector<std::string>& keys,
                   std::span<const std::string> paths) {
-  if (key.size() > bounds::config_name_bytes_max) return "";
-  std::string nearest;
-  std::size_t nearest_distance = std::max<std::size_t>(1, key.size() / 3) + 1;
-  for (const std::string& candidate : keys) {
-    const std::size_t steps = distance(key, candidate);
-    if (steps < nearest_distance) {
-      nearest = candidate;
-      nearest_distance = steps;
-    }
-  }
-  if (!nearest.empty()) return nearest;
+  const std::vector<std::string_view> known(keys.begin(), keys.end());
+  if (const std::string_view near = nearest(key, known); !near.empty()) return std::string(near);
   const std::string ending = "." + std::string(key);
   const auto elsewhere =
       std::ranges::find_if(paths, [&](const std::string& path) { return path.ends_with(ending); });
@@ -200,9 +173,9 @@ void Reader::member(const Member& member, const Place& place, std::span<const st
     return;
   }
   const auto keys = keys_below(place.prefix, paths);
-  const std::string nearest = meant(member.key, keys, paths);
+  const std::string meant_key = meant(member.key, keys, paths);
   problem(member.line, path,
-          "unknown key; " + (nearest.empty() ? "" : "did you mean " + nearest + "? ") +
+          "unknown key; " + (meant_key.empty() ? "" : "did you mean " + meant_key + "? ") +
               "allowed: " + listed(keys));
 }
 

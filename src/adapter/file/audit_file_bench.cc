@@ -6,23 +6,10 @@
 #include <vector>
 
 #include "adapter/file/audit_file.h"
+#include "core/audit/sample_event.h"
 
 namespace pawl {
 namespace {
-
-audit::Event event() {
-  return {.type = audit::EventType::limit,
-          .timestamp = Instant::from_ns(1'769'375'700'000'000'000),
-          .operation = "POST /v1/orders",
-          .correlation = {.tenant_id = "acme",
-                          .request_id = "order-17_place_1769375700000_0f8fad5b",
-                          .trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"},
-          .details = {{"bucket", "global"},
-                      {"allowed", true},
-                      {"limit", 100},
-                      {"remaining", 57},
-                      {"retry_after_ms", 0}}};
-}
 
 void bench_append_and_flush(benchmark::State& state) {
   const auto threads = state.range(0);
@@ -36,7 +23,7 @@ void bench_append_and_flush(benchmark::State& state) {
       for (std::int64_t t = 0; t < threads; ++t) {
         running.emplace_back([&] {
           for (std::int64_t i = 0; i < events; ++i) {
-            if (!sink->append(event())) std::abort();
+            if (!sink->append(audit::sample_event())) std::abort();
           }
         });
       }

@@ -2,34 +2,21 @@
 // reading it back.
 #include <benchmark/benchmark.h>
 
+#include "core/audit/sample_event.h"
 #include "core/audit/verifier.h"
 
 namespace pawl::audit {
 namespace {
 
-Event event() {
-  return {.type = EventType::limit,
-          .timestamp = Instant::from_ns(1'769'375'700'000'000'000),
-          .operation = "POST /v1/orders",
-          .correlation = {.tenant_id = "acme",
-                          .request_id = "order-17_place_1769375700000_0f8fad5b",
-                          .trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"},
-          .details = {{"bucket", "global"},
-                      {"allowed", true},
-                      {"limit", 100},
-                      {"remaining", 57},
-                      {"retry_after_ms", 0}}};
-}
-
 void bench_draft(benchmark::State& state) {
-  const Event made = event();
+  const Event made = sample_event();
   for (auto _ : state) benchmark::DoNotOptimize(draft(made));
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(bench_draft)->Name("audit/draft");
 
 void bench_link(benchmark::State& state) {
-  const Draft made = draft(event()).value();
+  const Draft made = draft(sample_event()).value();
   Chain chain;
   std::string out;
   for (auto _ : state) {
@@ -42,7 +29,7 @@ void bench_link(benchmark::State& state) {
 BENCHMARK(bench_link)->Name("audit/link");
 
 void bench_verify(benchmark::State& state) {
-  const Draft made = draft(event()).value();
+  const Draft made = draft(sample_event()).value();
   Chain chain;
   std::string log;
   for (int i = 0; i < 1000; ++i) chain.link(made, log);

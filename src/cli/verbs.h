@@ -1,0 +1,13 @@
+// The table of verbs: what pawl can do, as the parser, --help, the man page and the completions see
+// it.
+#pragma once
+
+#include <span>
+
+#include "cli/verb.h"
+
+namespace pawl::cli {
+
+std::span<const Verb> all_verbs();
+
+}  // namespace pawl::cli
