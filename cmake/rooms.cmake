@@ -26,6 +26,9 @@ pawl_room(adapter_system FOLDERS src/adapter/system USES base port)
 pawl_room(adapter_memory FOLDERS src/adapter/memory USES base core port)
 pawl_room(adapter_file FOLDERS src/adapter/file USES base core port LIBRARIES Threads::Threads)
 
+# What include/pawl promises; cmake/package.cmake makes libpawl of it.
+pawl_room(library USES base core port adapter_memory adapter_system)
+
 # For tests: a proxy that spoils traffic on purpose.
 if(PAWL_TESTS)
   pawl_room(fault_proxy FOLDERS tests/fault_proxy USES base LIBRARIES Threads::Threads)
