@@ -1,6 +1,5 @@
 // Goal: a port that somebody listens on is never taken for a free one, and answers are read to
-//       their end.
-// Method: real sockets on 127.0.0.1, ports chosen by the system.
+// their end. Method: real sockets on 127.0.0.1, ports chosen by the system.
 #include "cli/probe.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +48,7 @@ class Greeter final : public net::StreamHandler {
   explicit Greeter(net::StreamPtr stream) : stream_(std::move(stream)) { stream_->start(*this); }
   void on_data(std::string_view bytes) override {
     stream_->send("heard " + std::string(bytes));
-    stream_->close_after_sending();
+    stream_->say_goodbye();
   }
   void on_drained() override {}
   void on_closed() override {}

@@ -31,19 +31,16 @@ struct Gateway::Worker {
                      [this](server::Connection& client) {
                        return std::make_shared<Proxy>(context, client);
                      },
-                 .rejected =
-                     [&telemetry = gateway.telemetry_](const http::Rejection& rejection) {
-                       telemetry.rejected.add();
-                       telemetry.log.warn("request_rejected", {{"reason", rejection.reason}});
-                     },
+                 .rejected = [&gateway](
+                                 const http::Rejection& rejection,
+                                 const IpAddress& peer) { gateway.on_rejected(rejection, peer); },
                  .connections_max = connections_max}) {}
 
   std::unique_ptr<net::Loop> loop;
   UpstreamPool pool;
   LoopContext context;
   server::HttpServer guarded;
-  std::unique_ptr<server::HttpServer> admin;  // of the first worker
-  std::atomic<std::size_t> connections = 0;   // as of the last tick, for the others to read
+  std::atomic<std::size_t> connections = 0;  // as of the last tick, for the others to read
 };
 
 Gateway::Gateway(config::Config config, Parts parts)
@@ -52,8 +49,13 @@ Gateway::Gateway(config::Config config, Parts parts)
       telemetry_(parts_.metrics, log::Logger(parts_.log_output)),
       admin_context_{.metrics = parts_.metrics,
                      .token = config_.server.admin.token,
-                     .ready = [this] { return !draining_; },
-                     .refresh = [this] { tick(); }} {
+                     .ready = [this] { return !draining_ && parts_.audit.health().has_value(); },
+                     .refresh = [this] { tick(); }},
+      admin_server_(*control_, parts_.clock, {.make_handler = [this](server::Connection& client) {
+        return server::make_responder(
+            client, [this](const server::Request& r) { return answer_admin(admin_context_, r); },
+            bounds::admin_body_bytes_max);
+      }}) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   const int threads = config_.server.threads > 0 ? config_.server.threads : std::max(1, cores);
   const SettingsPtr settings = make_settings(config_);
@@ -81,17 +83,9 @@ Result<void> Gateway::listen_guarded(Worker& worker) {
 }
 
 Result<void> Gateway::listen_admin() {
-  Worker& first = *workers_.front();
-  first.admin = std::make_unique<server::HttpServer>(
-      *first.loop, parts_.clock,
-      server::HttpServer::Options{.make_handler = [this](server::Connection& client) {
-        return server::make_responder(
-            client, [this](const server::Request& r) { return answer_admin(admin_context_, r); },
-            bounds::admin_body_bytes_max);
-      }});
-  admin_ = PAWL_TRY(first.admin->listen(config_.server.admin.listen));
-  first.loop->on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) { on_signal(signal); });
-  first.loop->every(Duration::seconds(1), [this] {
+  admin_ = PAWL_TRY(admin_server_.listen(config_.server.admin.listen));
+  control_->on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) { on_signal(signal); });
+  control_->every(Duration::seconds(1), [this] {
     tick();
     parts_.every_second();
   });
@@ -100,10 +94,29 @@ Result<void> Gateway::listen_admin() {
 
 void Gateway::run() {
   std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < workers_.size(); ++i) {
-    threads.emplace_back([loop = workers_[i]->loop.get()] { loop->run(); });
+  for (const auto& worker : workers_) {
+    threads.emplace_back([loop = worker->loop.get()] { loop->run(); });
   }
-  workers_.front()->loop->run();
+  control_->run();
+}
+
+// The gate's refusals are decisions too: logged, counted and recorded.
+void Gateway::on_rejected(const http::Rejection& rejection, const IpAddress& peer) {
+  telemetry_.rejected.add();
+  const std::string address = to_string(peer);
+  telemetry_.log.warn("request_rejected", {{"reason", rejection.reason}, {"peer", address}});
+  record({.type = audit::EventType::rejected,
+          .timestamp = parts_.clock.wall_now(),
+          .operation = "frame",
+          .correlation = {},
+          .details = {{"reason", rejection.reason}, {"peer", address}}});
+}
+
+void Gateway::record(audit::Event event) {
+  if (const auto recorded = parts_.audit.append(std::move(event)); !recorded) {
+    telemetry_.audit_failures.add();
+    telemetry_.log.error("audit_failed", {{"reason", recorded.error().message}});
+  }
 }
 
 void Gateway::on_signal(int signal) {
@@ -125,7 +138,7 @@ void Gateway::drain() {
       target.connections = target.guarded.connections();
     });
   }
-  workers_.front()->loop->every(Duration::milliseconds(50), [this] { check_drained(); });
+  control_->every(Duration::milliseconds(50), [this] { check_drained(); });
 }
 
 void Gateway::check_drained() {
@@ -134,7 +147,18 @@ void Gateway::check_drained() {
   const bool overdue = parts_.clock.steady_now() >= drain_due_;
   if (left > 0 && !overdue) return;
   if (left > 0) telemetry_.log.warn("drain_cut", {{"connections", std::int64_t(left)}});
-  for (const auto& worker : workers_) worker->loop->stop();
+  stop();
+}
+
+// Requests cut off here end as abandoned, so that the audit log has their end.
+void Gateway::stop() {
+  for (const auto& worker : workers_) {
+    worker->loop->dispatch([&target = *worker] {
+      target.guarded.abort();
+      target.loop->stop();
+    });
+  }
+  control_->stop();
 }
 
 void Gateway::reload() {
@@ -157,7 +181,7 @@ void Gateway::reload() {
   for (const auto& worker : workers_) {
     worker->loop->dispatch([&target = *worker, settings] { target.context.settings = settings; });
   }
-  admin_context_.token = config_.server.admin.token;  // we are on the admin listener's thread
+  admin_context_.token = config_.server.admin.token;  // of the thread we are on
   parts_.reloaded(config_);
   telemetry_.reloads.add();
   std::string paths;
@@ -165,15 +189,11 @@ void Gateway::reload() {
     paths.append(paths.empty() ? "" : " ").append(change.path);
   }
   telemetry_.log.info("config_reloaded", {{"changed", paths}});
-  audit::Event event{.type = audit::EventType::config,
-                     .timestamp = parts_.clock.wall_now(),
-                     .operation = "reload",
-                     .correlation = {},
-                     .details = {{"changed", paths}}};
-  if (const auto recorded = parts_.audit.append(std::move(event)); !recorded) {
-    telemetry_.audit_failures.add();
-    telemetry_.log.error("audit_failed", {{"reason", recorded.error().message}});
-  }
+  record({.type = audit::EventType::config,
+          .timestamp = parts_.clock.wall_now(),
+          .operation = "reload",
+          .correlation = {},
+          .details = {{"changed", paths}}});
 }
 
 void Gateway::refuse_reload(const std::vector<std::string>& reasons) {

@@ -1,6 +1,6 @@
-// Gateway: `pawl serve`. One loop a thread, each with a listener of its own on the guarded address;
-//          the
-// admin listener and the signals live on the first.
+// Gateway: `pawl serve`. One loop a thread, each with a listener of its own on the guarded address.
+// The admin listener and the signals have a loop to themselves, so they answer when traffic is
+// stuck.
 //
 // SIGTERM, SIGINT  drain: no new connections, what is in flight is finished, then the end
 //                  (bounds::drain_deadline at most).
@@ -17,10 +17,12 @@
 #include "config/config.h"
 #include "gateway/admin.h"
 #include "gateway/telemetry.h"
+#include "net/loop.h"
 #include "pawl/clock.h"
 #include "port/entropy.h"
 #include "port/event_sink.h"
 #include "runtime/engine.h"
+#include "server/http_server.h"
 
 namespace pawl::gateway {
 
@@ -57,9 +59,12 @@ class Gateway {
 
   Result<void> listen_guarded(Worker& worker);
   Result<void> listen_admin();
+  void on_rejected(const http::Rejection& rejection, const IpAddress& peer);
+  void record(audit::Event event);
   void on_signal(int signal);
   void drain();
   void check_drained();
+  void stop();
   void reload();
   void refuse_reload(const std::vector<std::string>& reasons);
   void tick();
@@ -72,6 +77,8 @@ class Gateway {
   Endpoint admin_;
   std::atomic<bool> draining_ = false;
   SteadyInstant drain_due_;
+  std::unique_ptr<net::Loop> control_ = net::Loop::make();
+  server::HttpServer admin_server_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

@@ -1,5 +1,6 @@
 #include "gateway/proxy.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.h"
@@ -14,24 +15,26 @@ bool is_harmless(const http::RequestHead& head) {
   return safe && head.framing.kind == http::Framing::Kind::none;
 }
 
-// A client's own id is kept when it is fit for a log; else the request gets one.
-std::string request_id_of(const http::Fields& fields, Instant now, Entropy& entropy) {
-  const auto given = fields.find("X-Request-Id");
-  if (given && !given->empty() && given->size() <= bounds::request_id_bytes_max) {
-    return std::string(*given);
-  }
-  return uuid_v7(now, entropy.next());
+// Fit for a log line and a header.
+bool is_id(std::string_view text) {
+  return !text.empty() && text.size() <= bounds::request_id_bytes_max &&
+         std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
+}
+
+// What a client calls its request, if that is an id.
+std::string id_of(const http::Fields& fields, std::string_view name) {
+  const std::string_view given = fields.find(name).value_or("");
+  return is_id(given) ? std::string(given) : std::string();
 }
 
 // The trace id of a W3C traceparent: 00-{32 hex}-{16 hex}-{2 hex}.
 std::string trace_id_of(const http::Fields& fields) {
-  const auto parent = fields.find("traceparent");
-  if (!parent || parent->size() != 55 || (*parent)[2] != '-' || (*parent)[35] != '-') return {};
-  return std::string(parent->substr(3, 32));
-}
-
-std::string field_or_empty(const http::Fields& fields, std::string_view name) {
-  return std::string(fields.find(name).value_or("").substr(0, bounds::request_id_bytes_max));
+  const std::string_view parent = fields.find("traceparent").value_or("");
+  if (parent.size() != 55 || parent[2] != '-' || parent[35] != '-') return {};
+  const std::string_view id = parent.substr(3, 32);
+  const bool hex = std::ranges::all_of(
+      id, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return hex ? std::string(id) : std::string();
 }
 
 }  // namespace
@@ -45,7 +48,7 @@ class Proxy::UpstreamSide final : public net::StreamHandler {
   }
 
   void on_data(std::string_view bytes) override { proxy_.on_upstream_data(bytes); }
-  void on_drained() override { proxy_.client_.resume_input(); }
+  void on_drained() override { proxy_.on_upstream_drained(); }
   void on_closed() override { proxy_.on_upstream_closed(); }
 
   net::StreamPtr stream;
@@ -72,50 +75,45 @@ void Proxy::on_head(const http::RequestHead& head) {
   machine = request::Machine();
   head_request_ = head.method == "HEAD";
   client_minor_version_ = head.minor_version;
+  operation.assign(head.method).append(" ").append(head.path());
+  correlation = {.tenant_id = {},
+                 .request_id = id_of(head.fields, "X-Request-Id"),
+                 .external_reference = {},
+                 .correlation_id = id_of(head.fields, "X-Correlation-Id"),
+                 .trace_id = trace_id_of(head.fields)};
+  if (correlation.request_id.empty()) {
+    correlation.request_id = uuid_v7(context_.clock.wall_now(), context_.entropy.next());
+  }
   auto tenant = request::tenant_of(settings_->tenants, head.fields, client_.peer());
   if (tenant) {
     start_request(head, std::move(*tenant));
   } else {
-    refuse_unknown_tenant();
+    context_.engine.handle(*this, request::Unnamed{settings_->tenants.header});
   }
 }
 
 void Proxy::start_request(const http::RequestHead& head, request::Tenant tenant) {
-  operation.assign(head.method).append(" ").append(head.path());
-  correlation = {
-      .tenant_id = std::move(tenant.id),
-      .request_id = request_id_of(head.fields, context_.clock.wall_now(), context_.entropy),
-      .external_reference = {},
-      .correlation_id = field_or_empty(head.fields, "X-Correlation-Id"),
-      .trace_id = trace_id_of(head.fields)};
-  limit_key_ = std::move(tenant.limit_key);
-
   upstream_request_.clear();
   const std::string address = to_string(client_.peer());
   http::append_upstream_request(upstream_request_, head,
                                 {.client_address = address,
                                  .upstream_host = settings_->upstream_host,
-                                 .request_id = correlation.request_id});
+                                 .request_id = correlation.request_id,
+                                 .tenant_header = settings_->tenants.header,
+                                 .tenant = tenant.name});
+  correlation.tenant_id = std::move(tenant.id);
+  limit_key_ = std::move(tenant.limit_key);
   body_chunked_ = head.framing.kind == http::Framing::Kind::chunked;
   request_sent_ = false;
+  sent_ = false;
   answer_begun_ = false;
   answer_stash_.clear();
-
   context_.engine.handle(*this,
                          request::Arrived{&settings_->policy, limit_key_, is_harmless(head)});
 }
 
-void Proxy::refuse_unknown_tenant() {
-  client_.discard_body();
-  const bool keep_alive = client_.may_keep_alive();
-  client_.send(server::problem_answer(
-      {.code = http::ProblemCode::tenant_unknown,
-       .detail = "The request names no tenant. Send the header " + settings_->tenants.header + "."},
-      "", keep_alive, head_request_));
-  client_.finish(keep_alive);
-}
-
 void Proxy::on_body(std::string_view piece) {
+  note_progress();
   if (!body_chunked_) {
     send_to_upstream(piece);
     return;
@@ -127,6 +125,7 @@ void Proxy::on_body(std::string_view piece) {
 
 void Proxy::on_body_end() {
   request_sent_ = true;
+  note_progress();
   if (body_chunked_) send_to_upstream(http::last_chunk);
 }
 
@@ -147,7 +146,7 @@ void Proxy::send_to_upstream(std::string_view bytes) {
 void Proxy::send_upstream() {
   drop_upstream();
   connecting_ = true;
-  answer_due_ = context_.clock.steady_now() + bounds::upstream_answer_deadline;
+  note_progress();
   context_.pool.take(settings_->upstream,
                      [keep = self()](Result<UpstreamPool::Taken> taken) mutable {
                        keep->on_upstream_ready(std::move(taken));
@@ -168,12 +167,26 @@ void Proxy::on_upstream_ready(Result<UpstreamPool::Taken> taken) {
     return;
   }
   upstream_ = std::make_unique<UpstreamSide>(*this, std::move(*taken));
+  sent_ = true;
+  heard_ = false;
   upstream_->stream->send(upstream_request_);
   client_.resume_input();
 }
 
+void Proxy::on_upstream_drained() {
+  note_progress();
+  client_.resume_input();
+}
+
+// Either side showed a sign of life: the upstream has its whole time again.
+void Proxy::note_progress() {
+  answer_due_ = context_.clock.steady_now() + bounds::upstream_answer_deadline;
+}
+
 void Proxy::on_upstream_data(std::string_view bytes) {
   const auto keep = self();
+  heard_ = true;
+  note_progress();
   if (!answer_stash_.empty()) {
     answer_stash_.append(bytes);
     const std::string joined = std::exchange(answer_stash_, std::string());
@@ -188,6 +201,7 @@ void Proxy::on_upstream_data(std::string_view bytes) {
 // complete.
 bool Proxy::read_answer(std::string_view& bytes) {
   std::string out;
+  const bool head_sent = answer_begun_;
   while (!answer_begun_) {
     const auto progress = http::parse_response(bytes, head_request_, answer_head_);
     if (!progress) {
@@ -213,21 +227,26 @@ bool Proxy::read_answer(std::string_view& bytes) {
     out.append(limit_fields()).append("X-Request-Id: ").append(correlation.request_id);
     out.append("\r\n\r\n");
   }
-  relay_body(bytes, out);
-  if (!upstream_) return false;
+  if (!relay_body(bytes, out)) {
+    if (head_sent) {
+      answer_broken();
+    } else {
+      answer_begun_ = false;  // nothing of it went on: the client can still be told
+      upstream_failed(request::Failed::Kind::bad_answer, Outcome::unknown);
+    }
+    return false;
+  }
   client_.send(out);
   if (client_.queued_bytes() > bounds::send_queue_bytes_max) upstream_->stream->pause();
   return answer_body_.done();
 }
 
-void Proxy::relay_body(std::string_view& bytes, std::string& out) {
+// False: the body is not framed as HTTP asks.
+bool Proxy::relay_body(std::string_view& bytes, std::string& out) {
   const bool chunked = answer_framing_.framing.kind == http::Framing::Kind::chunked;
   while (!answer_body_.done() && !bytes.empty()) {
     const auto piece = answer_body_.feed(bytes);
-    if (!piece) {
-      answer_broken();
-      return;
-    }
+    if (!piece) return false;
     if (piece->empty()) continue;
     if (chunked) {
       http::append_chunk(out, *piece);
@@ -236,6 +255,7 @@ void Proxy::relay_body(std::string_view& bytes, std::string& out) {
     }
   }
   if (chunked && answer_body_.done()) out.append(http::last_chunk);
+  return true;
 }
 
 void Proxy::answer_complete(std::string_view rest) {
@@ -278,7 +298,7 @@ void Proxy::answer_broken() {
 
 void Proxy::upstream_failed(request::Failed::Kind kind, Outcome outcome) {
   context_.telemetry.upstream_failures.add();
-  const bool reused = upstream_ && upstream_->reused && answer_stash_.empty();
+  const bool reused = upstream_ && upstream_->reused && !heard_;
   answer_stash_.clear();
   drop_upstream();
   context_.engine.handle(
@@ -293,10 +313,10 @@ void Proxy::drop_upstream() {
 void Proxy::refuse(const request::Refuse& refusal) {
   const std::string_view policies[] = {settings_->policy.name};
   http::Problem problem{.code = refusal.code, .detail = refusal.detail};
+  if (refusal.code == http::ProblemCode::rate_limit) problem.violated_policies = policies;
   std::string fields;
   if (machine.has_verdict()) fields = limit_fields();
   if (refusal.retry_after_seconds > 0) {
-    problem.violated_policies = policies;
     fields.append("Retry-After: ");
     append_number(fields, refusal.retry_after_seconds);
     fields.append("\r\n");
@@ -337,17 +357,23 @@ void Proxy::on_drained() {
   if (upstream_) upstream_->stream->resume();
 }
 
-void Proxy::on_gone() {
+void Proxy::on_gone(int status) {
   const auto keep = self();
   drop_upstream();
-  context_.engine.handle(*this, request::Abandoned{});
+  context_.engine.handle(*this, request::Abandoned{.sent = sent_, .status = status});
 }
 
 void Proxy::on_tick(SteadyInstant now) {
-  const bool waiting = machine.state() == request::Machine::State::sending && !answer_begun_;
-  if (!waiting || connecting_ || now < answer_due_) return;
+  if (machine.state() != request::Machine::State::sending || connecting_) return;
+  // A client that takes nothing has a deadline of its own.
+  if (client_.queued_bytes() > 0) note_progress();
+  if (now < answer_due_) return;
   const auto keep = self();
-  upstream_failed(request::Failed::Kind::timeout, Outcome::unknown);
+  if (answer_begun_) {
+    answer_broken();
+  } else {
+    upstream_failed(request::Failed::Kind::timeout, Outcome::unknown);
+  }
 }
 
 std::string Proxy::limit_fields() const {

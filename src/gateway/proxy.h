@@ -44,7 +44,7 @@ class Proxy final : public Door, public server::RequestHandler {
   void on_body(std::string_view piece) override;
   void on_body_end() override;
   void on_drained() override;
-  void on_gone() override;
+  void on_gone(int status) override;
   void on_tick(SteadyInstant now) override;
 
   // Door
@@ -58,13 +58,14 @@ class Proxy final : public Door, public server::RequestHandler {
 
   std::shared_ptr<Proxy> self();
   void start_request(const http::RequestHead& head, request::Tenant tenant);
-  void refuse_unknown_tenant();
   void on_upstream_ready(Result<UpstreamPool::Taken> taken);
   void send_to_upstream(std::string_view bytes);
   void on_upstream_data(std::string_view bytes);
   void on_upstream_closed();
+  void on_upstream_drained();
+  void note_progress();
   bool read_answer(std::string_view& bytes);
-  void relay_body(std::string_view& bytes, std::string& out);
+  bool relay_body(std::string_view& bytes, std::string& out);
   void answer_complete(std::string_view rest);
   void answer_broken();
   void upstream_failed(request::Failed::Kind kind, Outcome outcome);
@@ -87,7 +88,9 @@ class Proxy final : public Door, public server::RequestHandler {
   // The upstream.
   std::unique_ptr<UpstreamSide> upstream_;
   bool connecting_ = false;
-  SteadyInstant answer_due_;
+  bool sent_ = false;         // something of the current request, on this or an earlier connection
+  bool heard_ = false;        // something from the upstream, on this connection
+  SteadyInstant answer_due_;  // renewed by every sign of life
 
   // The answer.
   std::string answer_stash_;  // a head that is not complete yet

@@ -1,6 +1,5 @@
 // Goal: a request reaches the upstream and its answer comes back, whole, however the bytes are cut;
-//       each
-// way the upstream can fail ends as the request machine says. Method: fake connections on both
+// each way the upstream can fail ends as the request machine says. Method: fake connections on both
 // sides, a hand-moved clock, the real engine and store.
 #include "gateway/proxy.h"
 
@@ -95,7 +94,8 @@ constexpr std::string_view ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
 TEST_F(ProxyTest, TakesARequestThereAndBackWithItsLimitHeaders) {
   const auto upstream = send(get("/a"));
-  EXPECT_THAT(upstream->sent, StartsWith("GET /a HTTP/1.1\r\nHost: h\r\nX-Tenant-Id: acme\r\n"));
+  EXPECT_THAT(upstream->sent, StartsWith("GET /a HTTP/1.1\r\nHost: h\r\n"));
+  EXPECT_THAT(upstream->sent, HasSubstr("\r\nX-Tenant-Id: acme\r\n"));
   EXPECT_THAT(upstream->sent, HasSubstr("X-Forwarded-For: 192.0.2.7\r\n"));
   upstream->receive(ok);
   EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 200 OK\r\n"));
@@ -175,6 +175,19 @@ TEST_F(ProxyTest, HoldsTheUpstreamBackWhileTheClientTakesNothing) {
   EXPECT_FALSE(upstream->paused);
 }
 
+TEST_F(ProxyTest, AConnectionHeldBackForOneClientServesTheNext) {
+  const auto upstream = send(get("/a"));
+  client->stalled = true;
+  const std::string body(300 * 1024, 'x');
+  upstream->receive("HTTP/1.1 200 OK\r\nContent-Length: 307200\r\n\r\n" + body);
+  client->drain();
+  client->sent.clear();
+  client->receive(get("/b"));
+  EXPECT_THAT(upstream->sent, HasSubstr("GET /b"));
+  upstream->receive(ok);
+  EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
 TEST_F(ProxyTest, AnswersAnOpenEndedAnswerInChunks) {
   const auto upstream = send(get("/a"));
   upstream->receive("HTTP/1.1 200 OK\r\n\r\nabc");
@@ -249,6 +262,53 @@ TEST_F(ProxyTest, AnUpstreamThatDoesNotAnswerInTimeIs504AndUnknown) {
   EXPECT_EQ(outcome(), "unknown");
 }
 
+TEST_F(ProxyTest, ASteadyUploadIsNotCutHoweverLongItTakes) {
+  const auto upstream = send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n");
+  for (int i = 0; i < 9; ++i) {
+    client->receive("x");
+    pass(bounds::upstream_answer_deadline - Duration::seconds(1));
+  }
+  EXPECT_EQ(client->sent, "");
+  client->receive("x");
+  upstream->receive(ok);
+  EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(ProxyTest, AnAnswerThatStallsInTheMiddleIsCutInTheEnd) {
+  const auto upstream = send(get("/a"));
+  upstream->receive("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+  pass(bounds::upstream_answer_deadline - Duration::seconds(1));
+  EXPECT_FALSE(client->ended());
+  pass(Duration::seconds(2));
+  EXPECT_TRUE(client->closed);
+  EXPECT_TRUE(upstream->closed);
+  EXPECT_EQ(outcome(), "unknown");
+}
+
+TEST_F(ProxyTest, AnAnswerWithABrokenBodyBeforeAnythingWentOnIs502) {
+  const auto upstream = send(get("/a"));
+  upstream->receive("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n");
+  EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 502 Bad Gateway\r\n"));
+}
+
+TEST_F(ProxyTest, ABodyThatMakesNoSenseIsToldAndItsOutcomeUnknown) {
+  const auto upstream =
+      send("POST /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+  client->receive("3;x\r\n");
+  EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(client->sent, HasSubstr("may have been passed on"));
+  EXPECT_TRUE(upstream->closed);
+  EXPECT_EQ(outcome(), "unknown");
+}
+
+TEST_F(ProxyTest, ATenantThatIsNotBelievedIsNotPassedOn) {
+  settings.tenants.trusted_proxies = {parse_prefix("10.0.0.0/8").value()};
+  context.settings = std::make_shared<const Settings>(settings);
+  const auto upstream = send(get("/a"));
+  EXPECT_THAT(upstream->sent, Not(HasSubstr("acme")));
+  EXPECT_EQ(sink.events().back().correlation.tenant_id, "anonymous@192.0.2.7");
+}
+
 TEST_F(ProxyTest, AClientThatLeavesTakesTheUpstreamRequestWithIt) {
   const auto upstream = send(get("/a"));
   client->break_off();
@@ -271,6 +331,8 @@ TEST_F(ProxyTest, AsksForATenantWhereOneIsRequired) {
   EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 401 Unauthorized\r\n"));
   EXPECT_THAT(client->sent, HasSubstr("ERR_TENANT_UNKNOWN"));
   EXPECT_THAT(client->sent, HasSubstr("X-Tenant-Id"));
+  EXPECT_EQ(outcome(), "not_applied");
+  EXPECT_EQ(lines.take().size(), 1u);
 }
 
 TEST_F(ProxyTest, KeepsTheClientsRequestIdOrGivesOne) {

@@ -1,6 +1,5 @@
 // Settings: what the guarded listener needs of a configuration, in the form it is used. A reload
-//           makes a
-// new one; a request keeps the one it began with.
+// makes a new one; a request keeps the one it began with.
 #pragma once
 
 #include <memory>

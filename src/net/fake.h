@@ -8,13 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "net/loop.h"
 
 namespace pawl::net {
 
 class FakeStream final : public Stream {
  public:
-  void start(StreamHandler& handler) override { handler_ = &handler; }
+  void start(StreamHandler& handler) override {
+    handler_ = &handler;
+    resume();
+  }
   void send(std::string_view bytes) override {
     if (ended()) return;
     if (stalled) {
@@ -25,20 +29,28 @@ class FakeStream final : public Stream {
   }
   std::size_t queued_bytes() const override { return queue_.size(); }
   void pause() override { paused = true; }
-  void resume() override { paused = false; }
+  void resume() override {
+    paused = false;
+    if (!inbox_.empty() && handler_ != nullptr) handler_->on_data(std::exchange(inbox_, ""));
+  }
   void close() override {
     closed = true;
     handler_ = nullptr;
   }
-  void close_after_sending() override {
-    closed_after_sending = true;
+  void say_goodbye() override {
+    PAWL_ASSERT(queue_.empty());
+    said_goodbye = true;
     handler_ = nullptr;
   }
   IpAddress peer() const override { return IpAddress::v4({192, 0, 2, 7}); }
 
   // The other side.
   void receive(std::string_view bytes) {
-    if (handler_ != nullptr) handler_->on_data(bytes);
+    if (paused) {
+      inbox_.append(bytes);
+    } else if (handler_ != nullptr) {
+      handler_->on_data(bytes);
+    }
   }
   void break_off() {
     if (StreamHandler* handler = std::exchange(handler_, nullptr)) handler->on_closed();
@@ -50,17 +62,18 @@ class FakeStream final : public Stream {
     if (handler_ != nullptr) handler_->on_drained();
   }
   std::string take_sent() { return std::exchange(sent, std::string()); }
-  bool ended() const { return closed || closed_after_sending; }
+  bool ended() const { return closed || said_goodbye; }
 
   std::string sent;
   bool stalled = false;  // the other side takes nothing
   bool paused = false;
   bool closed = false;
-  bool closed_after_sending = false;
+  bool said_goodbye = false;
 
  private:
   StreamHandler* handler_ = nullptr;
   std::string queue_;
+  std::string inbox_;  // what came while paused
 };
 
 // Connections are made or refused by the test; posted work runs at once.

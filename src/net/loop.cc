@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
+
 namespace pawl::net {
 namespace {
 
@@ -57,13 +59,13 @@ class TcpStream final : public Stream, public std::enable_shared_from_this<TcpSt
 
   void start(StreamHandler& handler) override {
     handler_ = &handler;
-    wait_readable();
+    resume();  // whoever had it before may have held it back
   }
 
   void send(std::string_view bytes) override {
-    if (state_ != State::open) return;
+    if (state_ != State::open || deaf_) return;
     if (queue_.empty()) bytes.remove_prefix(write_now(bytes));
-    if (bytes.empty() || state_ != State::open) return;
+    if (bytes.empty()) return;
     queue_.append(bytes);
     wait_writable();
   }
@@ -86,22 +88,24 @@ class TcpStream final : public Stream, public std::enable_shared_from_this<TcpSt
     goodbye_.cancel();
   }
 
-  void close_after_sending() override {
+  void say_goodbye() override {
     if (state_ != State::open) return;
+    PAWL_ASSERT(queue_.empty());
     state_ = State::leaving;
     handler_ = nullptr;
+    ErrorCode ignored;
+    socket_.shutdown(tcp::socket::shutdown_send, ignored);
     goodbye_.expires_after(to_chrono(goodbye_deadline));
     goodbye_.async_wait([self = shared_from_this()](ErrorCode error) {
       if (!error) self->close();
     });
-    if (queue_.empty()) shut_down_sending();
     resume();
   }
 
   IpAddress peer() const override { return peer_; }
 
  private:
-  // leaving: the handler is gone; the queue is sent, what still comes is thrown away.
+  // leaving: the handler is gone; what still comes is thrown away.
   enum class State : std::uint8_t { open, leaving, closed };
 
   void wait_readable() {
@@ -135,8 +139,9 @@ class TcpStream final : public Stream, public std::enable_shared_from_this<TcpSt
       sent += socket_.write_some(asio::buffer(bytes.substr(sent)), error);
       if (error == asio::error::would_block || error == asio::error::try_again) break;
       if (error) {
-        // Not from within send(): the caller is in the middle of something.
-        asio::post(socket_.get_executor(), [self = shared_from_this()] { self->broken(); });
+        // The other side takes nothing more, but may have answered before it stopped: reading goes
+        // on, and finds the end.
+        deaf_ = true;
         return bytes.size();
       }
     }
@@ -148,7 +153,7 @@ class TcpStream final : public Stream, public std::enable_shared_from_this<TcpSt
     waiting_writable_ = true;
     socket_.async_wait(tcp::socket::wait_write, [self = shared_from_this()](ErrorCode error) {
       self->waiting_writable_ = false;
-      if (!error && self->state_ != State::closed) self->write_queue();
+      if (!error && self->state_ == State::open) self->write_queue();
     });
   }
 
@@ -160,16 +165,7 @@ class TcpStream final : public Stream, public std::enable_shared_from_this<TcpSt
     }
     queue_.clear();
     queue_sent_ = 0;
-    if (state_ == State::leaving) {
-      shut_down_sending();
-    } else {
-      handler_->on_drained();
-    }
-  }
-
-  void shut_down_sending() {
-    ErrorCode ignored;
-    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    if (!deaf_) handler_->on_drained();
   }
 
   void broken() {
@@ -186,6 +182,7 @@ class TcpStream final : public Stream, public std::enable_shared_from_this<TcpSt
   StreamHandler* handler_ = nullptr;
   State state_ = State::open;
   bool paused_ = false;
+  bool deaf_ = false;
   bool waiting_readable_ = false;
   bool waiting_writable_ = false;
   std::string queue_;

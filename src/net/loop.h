@@ -50,9 +50,9 @@ class Stream {
   virtual void resume() = 0;
   // At once. No event comes after this.
   virtual void close() = 0;
-  // Sends what is queued, says goodbye and goes on taking bytes for a moment, so that the last
-  // answer is not lost to a reset. No event comes after this.
-  virtual void close_after_sending() = 0;
+  // Ends our side and goes on taking bytes for a moment, so that the last answer is not lost to a
+  // reset. Everything must have been sent. No event comes after this.
+  virtual void say_goodbye() = 0;
   virtual IpAddress peer() const = 0;
 };
 using StreamPtr = std::shared_ptr<Stream>;

@@ -1,7 +1,6 @@
 // Goal: the loop's connections carry bytes whole and in order, hold a fast sender back, and say
-//       once that
-// they are over. Method: real sockets on loopback, both ends in one loop, ended by a watchdog if
-// stuck.
+// once that they are over. Method: real sockets on loopback, both ends in one loop, ended by a
+// watchdog if stuck.
 #include "net/loop.h"
 
 #include <csignal>
@@ -133,7 +132,7 @@ TEST_F(LoopTest, ALastAnswerArrivesThoughTheOtherSideStillSends) {
   const std::string answer = "goodbye";
   server.data = [&](std::string_view) {
     server.stream->send(answer);
-    server.stream->close_after_sending();
+    server.stream->say_goodbye();
   };
   client.ended = [&] { loop->stop(); };
   listen_and_connect([&] { client.stream->send(std::string(1024 * 1024, 'x')); });

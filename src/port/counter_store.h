@@ -5,8 +5,10 @@
 //           key's cell. `done` is called exactly once, before charge() returns or later, on any
 //           thread. An error says by its outcome whether the charge may have happened.
 // Bounds:   bounds::limit_keys_max keys; a store that is full may refuse more than it must, never
-// less. Threads:  any. Held by:  adapter/memory; sim/counter_store. See:
-// counter_store_conformance.h, which every store passes.
+//           less.
+// Threads:  any.
+// Held by:  adapter/memory; sim/counter_store.
+// See:      counter_store_conformance.h, which every store passes.
 #pragma once
 
 #include <cstdint>

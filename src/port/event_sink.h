@@ -20,6 +20,8 @@ class EventSink {
   virtual ~EventSink() = default;
   virtual Result<void> append(audit::Event event) = 0;
   virtual Result<void> flush() = 0;
+  // The error that append() would give now, whatever the event.
+  virtual Result<void> health() { return {}; }
   // Events appended and not yet durable.
   virtual std::uint64_t lag() const = 0;
 };

@@ -1,6 +1,5 @@
 // Engine: drives the pure machines through the ports. It runs the effects a machine asks for, turns
-//         what
-// came of them into the machine's next event, and goes on until there is nothing to run.
+// what came of them into the machine's next event, and goes on until there is nothing to run.
 //
 // Why:      every way into pawl (an HTTP request, an order, a task, a library call) is a Door to
 //           the same engine, so they all obey the same decisions and leave the same audit trail.

@@ -1,7 +1,6 @@
 // Goal: the engine runs effects in the machine's order and brings every answer of a port back to
-//       the
-// machine, also when it comes late, from elsewhere, or is an error. Method: a door that writes down
-// what it is asked, a store and a sink whose answers the test holds in its hand.
+// the machine, also when it comes late, from elsewhere, or is an error. Method: a door that writes
+// down what it is asked, a store and a sink whose answers the test holds in its hand.
 #include "runtime/engine.h"
 
 #include <gmock/gmock.h>

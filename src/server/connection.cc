@@ -35,6 +35,14 @@ void Connection::on_data(std::string_view bytes) {
   if (state_ == State::answering && !stash_.empty()) pause_input();
 }
 
+// Goes on with what was read ahead.
+void Connection::go_on() {
+  std::string_view input = stash_;
+  consume(input);
+  stash_.erase(0, stash_.size() - input.size());
+  if (state_ != State::closed && state_ != State::answering) resume_input();
+}
+
 // Takes from the front of `input` what can be used now.
 void Connection::consume(std::string_view& input) {
   consuming_ = true;
@@ -52,9 +60,9 @@ void Connection::consume(std::string_view& input) {
         going_on = consume_body(input);
         break;
       case State::answering:
-        going_on = answered_;
-        if (going_on) begin_next();
+        going_on = answered_ && begin_next();
         break;
+      case State::leaving:
       case State::closed:
         input = {};
         going_on = false;
@@ -78,7 +86,7 @@ bool Connection::consume_head(std::string_view& input) {
   discarding_ = false;
   keep_alive_ = head_.keep_alive;
   handler_->on_head(head_);
-  if (state_ == State::closed) return true;
+  if (state_ != State::body) return true;
   input.remove_prefix(head_.bytes);
   if (head_.expects_continue && !answer_begun_ && !discarding_) {
     stream_->send("HTTP/1.1 100 Continue\r\n\r\n");
@@ -109,6 +117,7 @@ bool Connection::consume_body(std::string_view& input) {
 
 void Connection::send(std::string_view bytes) {
   answer_begun_ = true;
+  sent_bytes_ += bytes.size();
   stream_->send(bytes);
 }
 
@@ -125,22 +134,15 @@ void Connection::resume_input() {
 
 void Connection::finish(bool keep_alive) {
   const auto self = shared_from_this();
-  if (state_ == State::closed) return;
+  if (state_ == State::leaving || state_ == State::closed) return;
   PAWL_ASSERT(in_request() && !answered_);
   answered_ = true;
-  keep_alive_ = keep_alive;
   if (!keep_alive) {
-    stream_->close_after_sending();
-    closed();
+    leave();
     return;
   }
   discarding_ = true;  // whatever of the body is still to come
-  if (consuming_) return;
-  // The answer came from outside: go on with what was read ahead.
-  std::string_view input = stash_;
-  consume(input);
-  stash_.erase(0, stash_.size() - input.size());
-  if (state_ != State::closed && state_ != State::answering) resume_input();
+  if (!consuming_) go_on();
 }
 
 bool Connection::may_keep_alive() const {
@@ -152,23 +154,37 @@ bool Connection::may_keep_alive() const {
          head_.framing.length <= bounds::http_discard_bytes_max;
 }
 
-void Connection::begin_next() {
+// False while the client has too much of earlier answers to take.
+bool Connection::begin_next() {
+  if (queued_bytes() > bounds::send_queue_bytes_max) return false;
+  if (draining_) {
+    leave();
+    return true;
+  }
   state_ = State::idle;
   since_ = clock_.steady_now();
+  return true;
+}
+
+// Sends what is queued, then ends the connection.
+void Connection::leave() {
+  state_ = State::leaving;
+  if (queued_bytes() > 0) return;
+  stream_->say_goodbye();
+  closed();
 }
 
 void Connection::reject(const http::Rejection& rejection) {
-  events_.rejected(rejection);
+  events_.rejected(rejection, peer());
   const bool was_in_request = in_request();
   const auto code = rejection.kind == http::Rejection::Kind::too_large
                         ? http::ProblemCode::too_large
                         : http::ProblemCode::bad_request;
-  const std::string detail =
-      "The request was refused before it was looked at: " + std::string(rejection.reason) + ".";
-  stream_->send(problem_answer({.code = code, .detail = detail}, "", false, false));
-  stream_->close_after_sending();
-  if (was_in_request) handler_->on_gone();
-  closed();
+  std::string detail = "The request was refused: " + std::string(rejection.reason) + ".";
+  if (was_in_request) detail += " What came before that may have been passed on.";
+  send(problem_answer({.code = code, .detail = std::move(detail)}, "", false, false));
+  if (was_in_request) handler_->on_gone(http::status_of(code));
+  leave();
 }
 
 void Connection::abort() {
@@ -176,17 +192,23 @@ void Connection::abort() {
   if (state_ == State::closed) return;
   const bool was_in_request = in_request() && !answered_;
   stream_->close();
-  if (was_in_request) handler_->on_gone();
+  if (was_in_request) handler_->on_gone(0);
   closed();
 }
 
 void Connection::on_drained() {
+  const auto self = shared_from_this();
+  if (state_ == State::leaving) {
+    leave();
+    return;
+  }
   handler_->on_drained();
+  if (state_ == State::answering && answered_) go_on();
 }
 
 void Connection::on_closed() {
   const auto self = shared_from_this();
-  if (in_request() && !answered_) handler_->on_gone();
+  if (in_request() && !answered_) handler_->on_gone(0);
   closed();
 }
 
@@ -212,6 +234,7 @@ void Connection::tick(SteadyInstant now) {
       if (!input_paused_ && waited > bounds::http_idle_deadline) abort();
       break;
     case State::answering:
+    case State::leaving:
     case State::closed:
       break;
   }
@@ -220,15 +243,16 @@ void Connection::tick(SteadyInstant now) {
 }
 
 bool Connection::client_takes_nothing(SteadyInstant now) {
-  const std::size_t queued = queued_bytes();
-  if (queued == 0 || queued != queued_at_last_tick_) sent_since_ = now;
-  queued_at_last_tick_ = queued;
+  const std::uint64_t taken = sent_bytes_ - queued_bytes();
+  if (queued_bytes() == 0 || taken != taken_at_last_tick_) sent_since_ = now;
+  taken_at_last_tick_ = taken;
   return now - sent_since_ > bounds::http_idle_deadline;
 }
 
 void Connection::drain() {
+  const auto self = shared_from_this();
   draining_ = true;
-  if (state_ == State::idle) abort();
+  if (state_ == State::idle) leave();
 }
 
 void append_answer(std::string& out, const Answer& answer, bool keep_alive, bool to_head_request) {

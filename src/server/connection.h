@@ -1,6 +1,5 @@
 // Connection: the server's side of one HTTP/1.1 connection. It cuts the bytes into requests, one
-//             after
-// the other, hands each to a RequestHandler and sends the answer.
+// after the other, hands each to a RequestHandler and sends the answer.
 //
 // Why:      framing, pipelining, deadlines and closing are the same for the proxy, the admin API,
 //           the demo upstream and every emulator; what is done with a request is not.
@@ -36,8 +35,9 @@ class RequestHandler {
   virtual void on_body_end() = 0;
   // The answer's queue is empty again.
   virtual void on_drained() {}
-  // The client left in the middle of a request; no call comes after this one.
-  virtual void on_gone() {}
+  // The request ends here: its client left (status 0), or its body was refused and the client told
+  // so. No call comes after this one.
+  virtual void on_gone(int /*status*/) {}
   // About four times a second.
   virtual void on_tick(SteadyInstant) {}
 };
@@ -46,8 +46,8 @@ class Connection final : public net::StreamHandler,
                          public std::enable_shared_from_this<Connection> {
  public:
   using OnClosed = std::function<void(Connection&)>;
-  // Told of every request the gate refused.
-  using OnRejected = std::function<void(const http::Rejection&)>;
+  // Told of every request the gate refused, and of whom it came from.
+  using OnRejected = std::function<void(const http::Rejection&, const IpAddress&)>;
 
   struct Events {
     OnClosed closed;
@@ -83,13 +83,17 @@ class Connection final : public net::StreamHandler,
   void on_closed() override;
 
  private:
-  // answering: the request has been read in full, its answer is not complete.
-  enum class State : std::uint8_t { idle, head, body, answering, closed };
+  // answering: the request has been read in full; its answer is not complete, or the client has yet
+  //            to take enough of it for the next request to begin.
+  // leaving:   nothing more is read; what is queued is still sent.
+  enum class State : std::uint8_t { idle, head, body, answering, leaving, closed };
 
   void consume(std::string_view& input);
   bool consume_head(std::string_view& input);
   bool consume_body(std::string_view& input);
-  void begin_next();
+  bool begin_next();
+  void go_on();
+  void leave();
   void reject(const http::Rejection& rejection);
   void closed();
   bool client_takes_nothing(SteadyInstant now);
@@ -101,9 +105,10 @@ class Connection final : public net::StreamHandler,
   std::shared_ptr<RequestHandler> handler_;
 
   State state_ = State::idle;
-  SteadyInstant since_;       // of the state, or of the last byte of a body
-  SteadyInstant sent_since_;  // when the client last took something of an answer
-  std::size_t queued_at_last_tick_ = 0;
+  SteadyInstant since_;           // of the state, or of the last byte of a body
+  SteadyInstant sent_since_;      // when the client last took something of an answer
+  std::uint64_t sent_bytes_ = 0;  // in all, of answers
+  std::uint64_t taken_at_last_tick_ = 0;
   bool input_paused_ = false;
   std::string stash_;  // input that waits for more bytes or for its turn
   http::RequestHead head_;

@@ -1,6 +1,5 @@
 // Goal: a connection serves its requests one by one whatever the bytes' timing, refuses what the
-//       gate
-// refuses, and lets nobody hold it for longer than the bounds. Method: a fake stream and a
+// gate refuses, and lets nobody hold it for longer than the bounds. Method: a fake stream and a
 // hand-moved clock.
 #include "server/connection.h"
 
@@ -24,7 +23,9 @@ struct Noting final : RequestHandler {
     if (at_end) at_end();
   }
   void on_drained() override { seen += "(drained)"; }
-  void on_gone() override { seen += "(gone)"; }
+  void on_gone(int status) override {
+    seen += status == 0 ? "(gone)" : "(told " + std::to_string(status) + ")";
+  }
   std::string seen;
   std::function<void()> at_head;
   std::function<void()> at_end;
@@ -48,7 +49,8 @@ class ConnectionTest : public ::testing::Test {
       stream, clock,
       Connection::Events{
           .closed = [this](Connection&) { ++closed; },
-          .rejected = [this](const http::Rejection& r) { rejected = std::string(r.reason); }});
+          .rejected = [this](const http::Rejection& r,
+                             const IpAddress&) { rejected = std::string(r.reason); }});
   std::shared_ptr<Noting> handler = std::make_shared<Noting>();
 };
 
@@ -80,7 +82,7 @@ TEST_F(ConnectionTest, ServesPipelinedRequestsOneAfterTheOther) {
 TEST_F(ConnectionTest, ClosesWhenTheClientAskedForIt) {
   handler->at_end = [this] { answer(connection->may_keep_alive()); };
   receive("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
-  EXPECT_TRUE(stream->closed_after_sending);
+  EXPECT_TRUE(stream->said_goodbye);
   EXPECT_EQ(closed, 1);
 }
 
@@ -91,12 +93,12 @@ TEST_F(ConnectionTest, RefusesAnAmbiguousHeadAndCloses) {
   EXPECT_TRUE(stream->sent.starts_with("HTTP/1.1 400 Bad Request\r\n")) << stream->sent;
   EXPECT_NE(stream->sent.find("ERR_BAD_REQUEST"), std::string::npos);
   EXPECT_NE(stream->sent.find("Connection: close"), std::string::npos);
-  EXPECT_TRUE(stream->closed_after_sending);
+  EXPECT_TRUE(stream->said_goodbye);
 }
 
 TEST_F(ConnectionTest, RefusesAnAmbiguousBodyAndTellsTheHandler) {
   receive("POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4;x\r\n");
-  EXPECT_EQ(handler->seen, "[POST /c](gone)");
+  EXPECT_EQ(handler->seen, "[POST /c](told 400)");
   EXPECT_EQ(rejected, "a chunk extension");
   EXPECT_TRUE(stream->sent.starts_with("HTTP/1.1 400 "));
 }
@@ -124,7 +126,7 @@ TEST_F(ConnectionTest, DoesNotInviteABodyItHasRefused) {
   };
   receive("POST /b HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(stream->sent, "<answer>");
-  EXPECT_TRUE(stream->closed_after_sending) << "nobody can tell whether the body will come";
+  EXPECT_TRUE(stream->said_goodbye) << "nobody can tell whether the body will come";
 }
 
 TEST_F(ConnectionTest, DropsASmallUnwantedBodyAndGoesOn) {
@@ -143,7 +145,7 @@ TEST_F(ConnectionTest, ClosesRatherThanReadALargeUnwantedBody) {
     answer(connection->may_keep_alive());
   };
   receive("POST /b HTTP/1.1\r\nHost: h\r\nContent-Length: 999999\r\n\r\n");
-  EXPECT_TRUE(stream->closed_after_sending);
+  EXPECT_TRUE(stream->said_goodbye);
 }
 
 TEST_F(ConnectionTest, TellsTheHandlerWhenTheClientLeaves) {
@@ -212,6 +214,64 @@ TEST_F(ConnectionTest, DrainsAfterTheCurrentRequest) {
   answer(connection->may_keep_alive());
   EXPECT_EQ(stream->sent, "<answer>");
   EXPECT_EQ(closed, 1);
+}
+
+TEST_F(ConnectionTest, DrainsEvenWhenTheAnswerHadPromisedToGoOn) {
+  receive(get);
+  connection->drain();
+  answer(true);
+  EXPECT_EQ(stream->sent, "<answer>");
+  EXPECT_TRUE(stream->said_goodbye);
+}
+
+TEST_F(ConnectionTest, LeavesOnlyWhenTheClientHasTakenEverything) {
+  receive(get);
+  stream->stalled = true;
+  answer(false);
+  EXPECT_FALSE(stream->ended());
+  EXPECT_EQ(closed, 0) << "a drain must wait for it";
+  receive(get);
+  EXPECT_EQ(handler->seen, "[GET /a].") << "no request after the last answer";
+  stream->drain();
+  EXPECT_EQ(stream->sent, "<answer>");
+  EXPECT_TRUE(stream->said_goodbye);
+  EXPECT_EQ(closed, 1);
+}
+
+TEST_F(ConnectionTest, AClientThatTakesNothingWhileWeLeaveIsGivenUp) {
+  receive(get);
+  stream->stalled = true;
+  answer(false);
+  connection->tick(clock.steady_now());
+  clock.advance(bounds::http_idle_deadline + Duration::seconds(1));
+  connection->tick(clock.steady_now());
+  EXPECT_TRUE(stream->closed);
+  EXPECT_EQ(closed, 1);
+}
+
+TEST_F(ConnectionTest, AClientThatSendsAheadAndReadsNothingCannotPileUpAnswers) {
+  handler->at_end = [this] {
+    connection->send(std::string(bounds::send_queue_bytes_max, 'x'));
+    connection->finish(true);
+  };
+  stream->stalled = true;
+  for (int i = 0; i < 10; ++i) receive(get);
+  EXPECT_EQ(handler->seen, "[GET /a].[GET /a].");
+  EXPECT_TRUE(stream->paused);
+  stream->drain();
+  EXPECT_NE(handler->seen, "[GET /a].[GET /a].") << "it goes on when the client reads";
+}
+
+TEST_F(ConnectionTest, AGrowingQueueIsNoSignOfLife) {
+  receive(get);
+  stream->stalled = true;
+  for (int i = 0; i < 3; ++i) {
+    connection->send("<more>");
+    connection->tick(clock.steady_now());
+    clock.advance(Duration::seconds(30));
+  }
+  connection->tick(clock.steady_now());
+  EXPECT_TRUE(stream->closed);
 }
 
 TEST_F(ConnectionTest, DrainsAtOnceWhenIdle) {

@@ -1,7 +1,6 @@
 #include "server/http_server.h"
 
 #include <utility>
-#include <vector>
 
 namespace pawl::server {
 namespace {
@@ -36,18 +35,24 @@ void HttpServer::accept(net::StreamPtr stream) {
 
 void HttpServer::tick() {
   const SteadyInstant now = clock_.steady_now();
-  // A tick may close connections, which changes the map.
-  std::vector<std::shared_ptr<Connection>> all;
-  all.reserve(connections_.size());
-  for (const auto& [key, connection] : connections_) all.push_back(connection);
-  for (const auto& connection : all) connection->tick(now);
+  for (const auto& connection : all()) connection->tick(now);
 }
 
 void HttpServer::drain() {
   draining_ = true;
-  std::vector<std::shared_ptr<Connection>> all;
-  for (const auto& [key, connection] : connections_) all.push_back(connection);
-  for (const auto& connection : all) connection->drain();
+  for (const auto& connection : all()) connection->drain();
+}
+
+void HttpServer::abort() {
+  for (const auto& connection : all()) connection->abort();
+}
+
+// A copy: whatever is done to a connection may close it, which changes the map.
+std::vector<std::shared_ptr<Connection>> HttpServer::all() const {
+  std::vector<std::shared_ptr<Connection>> found;
+  found.reserve(connections_.size());
+  for (const auto& [key, connection] : connections_) found.push_back(connection);
+  return found;
 }
 
 }  // namespace pawl::server

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "net/loop.h"
 #include "pawl/clock.h"
@@ -16,7 +17,7 @@ class HttpServer {
  public:
   struct Options {
     std::function<std::shared_ptr<RequestHandler>(Connection&)> make_handler;
-    Connection::OnRejected rejected = [](const http::Rejection&) {};
+    Connection::OnRejected rejected = [](const http::Rejection&, const IpAddress&) {};
     std::size_t connections_max = bounds::connections_max;
   };
 
@@ -26,6 +27,8 @@ class HttpServer {
   Result<Endpoint> listen(const Endpoint& endpoint);
   // Idle connections close now, the others after their current request.
   void drain();
+  // Ends every connection at once; requests in flight end as abandoned.
+  void abort();
   std::size_t connections() const { return connections_.size(); }
   // Connections turned away because there were too many.
   std::size_t turned_away() const { return turned_away_; }
@@ -33,6 +36,7 @@ class HttpServer {
  private:
   void accept(net::StreamPtr stream);
   void tick();
+  std::vector<std::shared_ptr<Connection>> all() const;
 
   net::Loop& loop_;
   Clock& clock_;

@@ -1,6 +1,5 @@
 // Responder: answers whole requests with a function. For listeners that serve rather than proxy:
-//            the
-// admin API, the demo upstream, emulators.
+// the admin API, the demo upstream, emulators.
 #pragma once
 
 #include <functional>

@@ -78,7 +78,7 @@ TEST_F(ResponderTest, TurnsAwayConnectionsOverTheBound) {
 TEST_F(ResponderTest, DrainClosesIdleConnectionsAndTakesNoMore) {
   const auto idle = client();
   server.drain();
-  EXPECT_TRUE(idle->closed);
+  EXPECT_TRUE(idle->said_goodbye);
   EXPECT_TRUE(client()->closed);
   EXPECT_EQ(server.connections(), 0u);
 }

@@ -64,6 +64,7 @@ class Upstream:
     def __init__(self) -> None:
         self.received: list[bytes] = []
         self.behave: Callable[[socket.socket, bytes], None] = answer_ok
+        self.serve: Callable[[socket.socket], None] = self._serve  # the whole connection
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -74,7 +75,7 @@ class Upstream:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError):
@@ -95,20 +96,27 @@ class Upstream:
         lower = head.lower()
         if b"\r\ntransfer-encoding: chunked" in lower:
             while not data.endswith(b"0\r\n\r\n"):
-                data += connection.recv(65536)
+                data += receive_some(connection)
             return data, b""
         length = 0
         for line in lower.split(b"\r\n"):
             if line.startswith(b"content-length:"):
                 length = int(line.partition(b":")[2])
         while len(data) < length:
-            data += connection.recv(65536)
+            data += receive_some(connection)
         return data[:length], data[length:]
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes the accept that holds it open
         self._listener.close()
+
+
+def receive_some(connection: socket.socket) -> bytes:
+    piece = connection.recv(65536)
+    if not piece:
+        raise ConnectionError("closed within a request")
+    return piece
 
 
 def answer_ok(connection: socket.socket, _head: bytes) -> None:

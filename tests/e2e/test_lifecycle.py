@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -41,6 +42,56 @@ def test_a_drain_finishes_what_is_in_flight_and_takes_nothing_new(pawl: Path) ->
         assert (reply.status, reply.body) == (200, b"ok")
         assert reply.headers["connection"] == "close"
         assert gateway.process.wait(timeout=stack.WAIT_SECONDS) == 0
+
+
+LARGE = 6_000_000
+
+
+def answer_large(connection: socket.socket, _head: bytes) -> None:
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % LARGE + b"x" * LARGE)
+
+
+def read_late(connection: socket.socket) -> bytes:
+    """As a client on a slow line would: nothing for three seconds, then everything."""
+    time.sleep(3)
+    data = b""
+    while piece := connection.recv(1 << 20):
+        data += piece
+    return data
+
+
+def test_a_slow_client_that_asked_to_close_gets_its_whole_answer(pawl: Path) -> None:
+    with stack.running(pawl) as gateway, gateway.connect() as slow:
+        gateway.upstream.behave = answer_large
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n")
+        assert len(read_late(slow).partition(b"\r\n\r\n")[2]) == LARGE
+
+
+def test_a_drain_waits_for_a_slow_client_to_take_its_answer(pawl: Path) -> None:
+    with stack.running(pawl) as gateway, gateway.connect() as slow:
+        gateway.upstream.behave = answer_large
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: t\r\n\r\n")
+        stack.wait_for(lambda: gateway.upstream.received, "the request to arrive")
+        gateway.process.send_signal(signal.SIGTERM)
+        stack.wait_for(lambda: gateway.ask_admin("/readyz").status == 503, "it to say so")
+        assert len(read_late(slow).partition(b"\r\n\r\n")[2]) == LARGE
+        assert gateway.process.wait(timeout=stack.WAIT_SECONDS) == 0
+
+
+def test_an_answer_that_comes_before_the_upload_ends_arrives(pawl: Path) -> None:
+    def refuse_early(connection: socket.socket) -> None:
+        connection.recv(1000)
+        connection.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
+        connection.close()
+
+    with stack.running(pawl) as gateway:
+        gateway.upstream.serve = refuse_early
+        for _ in range(10):
+            with gateway.connect() as connection:
+                connection.sendall(b"POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 2000000\r\n\r\n")
+                with contextlib.suppress(OSError):
+                    connection.sendall(b"x" * 2_000_000)
+                assert stack.read_reply(connection).status == 413
 
 
 def can_connect(port: int) -> bool:

@@ -80,6 +80,12 @@ Result<void> AuditFile::flush() {
   return {};
 }
 
+Result<void> AuditFile::health() {
+  const std::lock_guard lock(mutex_);
+  if (failed_) return std::unexpected(*failed_);
+  return {};
+}
+
 std::uint64_t AuditFile::lag() const {
   const std::lock_guard guard(mutex_);
   return appended_ - durable_;

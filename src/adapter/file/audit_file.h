@@ -47,6 +47,7 @@ class AuditFile final : public EventSink {
 
   Result<void> append(audit::Event event) override;
   Result<void> flush() override;
+  Result<void> health() override;
   std::uint64_t lag() const override;
 
   // The latest that an operator should read: a repair after a crash, a disk without room. Empty

@@ -32,7 +32,8 @@ limit::Cell& MemoryCounterStore::cell_of(Shard& shard, std::string_view key, Ste
   if (const auto found = shard.cells.find(key); found != shard.cells.end()) return found->second;
   if (shard.cells.size() >= shard_keys_max_) drop_some_full(shard, now);
   if (shard.cells.size() >= shard_keys_max_) return shard.overflow;
-  return shard.cells.emplace(key, limit::Cell()).first->second;
+  // The key may have been charged on the overflow cell before: it starts from there.
+  return shard.cells.emplace(key, shard.overflow).first->second;
 }
 
 void MemoryCounterStore::drop_some_full(Shard& shard, SteadyInstant now) {

@@ -1,6 +1,6 @@
 // Goal: the store conforms, and stays within its bound without ever freeing a key that is out of
-//       tokens.
-// Method: the conformance suite; a flood of random keys against a small table, with a hand-moved
+// tokens. Method: the conformance suite; a flood of random keys against a small table, with a
+// hand-moved
 //         clock.
 #include "adapter/memory/memory_counter_store.h"
 
@@ -40,6 +40,22 @@ TEST(MemoryCounterStore, WhenFullNewKeysShareOneCellThatOnlyUnderAdmits) {
   int admitted = 0;
   for (int i = 0; i < 10'000; ++i) admitted += allowed(store, "key" + std::to_string(i)) ? 1 : 0;
   EXPECT_LE(admitted, 128) << "a cell and an overflow cell for each of 64 shards";
+}
+
+TEST(MemoryCounterStore, AKeyThatSharedTheOverflowCellGetsNoFreshStart) {
+  ManualClock clock;
+  MemoryCounterStore store(clock, 64);
+  for (int i = 0; i < 1'000; ++i) allowed(store, "early" + std::to_string(i));
+  clock.advance(Duration::minutes(90));  // one token for those cells, and for each overflow cell
+  std::string shared;
+  for (int i = 0; i < 1'000 && shared.empty(); ++i) {
+    const std::string key = "late" + std::to_string(i);
+    const std::size_t before = store.keys();
+    if (allowed(store, key) && store.keys() == before) shared = key;
+  }
+  ASSERT_FALSE(shared.empty()) << "no key was served from an overflow cell";
+  clock.advance(Duration::minutes(30));
+  EXPECT_FALSE(allowed(store, shared)) << "one an hour, wherever it is counted";
 }
 
 TEST(MemoryCounterStore, RestedKeysMakeRoom) {

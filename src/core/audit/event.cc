@@ -10,6 +10,8 @@ std::string_view to_string(EventType type) {
       return "request";
     case EventType::config:
       return "config";
+    case EventType::rejected:
+      return "rejected";
   }
   __builtin_unreachable();
 }

@@ -1,8 +1,7 @@
 // Event: one decision, as the audit log keeps it.
 //
-// Contract: field names are the ones users search by (docs/audit-events.md). An event carries
-//           what the decision was made from, so that it can be made again and compared. Never a
-//           secret.
+// Contract: field names are the ones users search by (docs/audit-events.md). An event says what was
+//           decided, about what and for whom. Never a secret.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +17,10 @@
 namespace pawl::audit {
 
 enum class EventType : std::uint8_t {
-  limit,    // a limiter allowed or refused
-  request,  // a guarded request ended, with its outcome
-  config,   // the configuration in force changed
+  limit,     // a limiter allowed or refused
+  request,   // a guarded request ended, with its outcome
+  config,    // the configuration in force changed
+  rejected,  // the framing gate refused a request
 };
 std::string_view to_string(EventType type);
 

@@ -11,6 +11,7 @@ TEST(EventType, HasTheNameThatUsersSearchBy) {
   EXPECT_EQ(to_string(EventType::limit), "limit");
   EXPECT_EQ(to_string(EventType::request), "request");
   EXPECT_EQ(to_string(EventType::config), "config");
+  EXPECT_EQ(to_string(EventType::rejected), "rejected");
 }
 
 }  // namespace

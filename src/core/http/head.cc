@@ -176,6 +176,19 @@ Checked check_host(const RequestHead& head) {
   return {};
 }
 
+// A field named in Connection is not passed on. Who names one of these wants the service behind us
+// to see another request than we do.
+Checked check_connection(const Fields& fields) {
+  for (const std::string_view name :
+       {"Host", "Content-Length", "Transfer-Encoding", "Authorization", "Cookie", "X-Api-Key",
+        "Idempotency-Key", "X-Forwarded-For", "X-Request-Id"}) {
+    if (fields.list_contains("Connection", name)) {
+      return malformed("Connection names a field that must be passed on");
+    }
+  }
+  return {};
+}
+
 bool reads_keep_alive(const Fields& fields, int minor_version) {
   if (fields.list_contains("Connection", "close")) return false;
   return minor_version == 1 || fields.list_contains("Connection", "keep-alive");
@@ -216,6 +229,16 @@ std::optional<std::string_view> Fields::find(std::string_view name) const {
   return std::nullopt;
 }
 
+std::optional<std::string_view> Fields::find_only(std::string_view name) const {
+  std::optional<std::string_view> found;
+  for (const Header& header : all()) {
+    if (!equal_ignoring_case(header.name, name)) continue;
+    if (found) return std::nullopt;
+    found = header.value;
+  }
+  return found;
+}
+
 bool Fields::list_contains(std::string_view name, std::string_view token) const {
   for (const Header& header : all()) {
     if (!equal_ignoring_case(header.name, name)) continue;
@@ -238,6 +261,9 @@ std::expected<HeadProgress, Rejection> parse_request(std::string_view bytes, Req
   const auto progress = parse_lines(bytes, head, parse_request_line);
   if (!progress || *progress == HeadProgress::needs_more) return progress;
   if (auto checked = check_host(head); !checked) return std::unexpected(checked.error());
+  if (auto checked = check_connection(head.fields); !checked) {
+    return std::unexpected(checked.error());
+  }
   if (const auto expect = head.fields.find("Expect")) {
     if (!equal_ignoring_case(*expect, "100-continue")) {
       return malformed("an expectation other than 100-continue");

@@ -47,6 +47,8 @@ class Fields {
   std::span<const Header> all() const { return {headers_.data(), count_}; }
   // The first of that name (ASCII case ignored), or nothing.
   std::optional<std::string_view> find(std::string_view name) const;
+  // The value when exactly one line has that name.
+  std::optional<std::string_view> find_only(std::string_view name) const;
   // Does a comma-separated list field, over all its lines, contain the token?
   bool list_contains(std::string_view name, std::string_view token) const;
 

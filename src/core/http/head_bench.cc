@@ -26,8 +26,12 @@ void BM_ParseAndRebuild(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(parse_request(request, head));
     out.clear();
-    append_upstream_request(
-        out, head, {.client_address = "192.0.2.7", .upstream_host = "u", .request_id = "r"});
+    append_upstream_request(out, head,
+                            {.client_address = "192.0.2.7",
+                             .upstream_host = "u",
+                             .request_id = "r",
+                             .tenant_header = "X-Tenant-Id",
+                             .tenant = "acme"});
     benchmark::DoNotOptimize(out.data());
   }
 }

@@ -26,7 +26,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     std::string rebuilt;
     append_upstream_request(rebuilt, head,
-                            {.client_address = "::1", .upstream_host = "u", .request_id = "r"});
+                            {.client_address = "::1",
+                             .upstream_host = "u",
+                             .request_id = "r",
+                             .tenant_header = "X-Tenant-Id",
+                             .tenant = "t"});
     RequestHead again;
     const auto reread = parse_request(rebuilt, again);
     if (reread.has_value()) {

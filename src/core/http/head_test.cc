@@ -125,6 +125,9 @@ TEST(RequestHead, RefusesWhatCanBeReadInTwoWays) {
       {"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "more than one Host"},
       {"GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", "Host is not a host name"},
       {"GET / HTTP/1.1\r\nHost: a@b\r\n\r\n", "Host is not a host name"},
+      {with("Connection: close, host\r\n"), "Connection names a field that must be passed on"},
+      {with("Connection: Cookie\r\nCookie: a\r\n"),
+       "Connection names a field that must be passed on"},
       {with("Expect: 200-ok\r\n"), "an expectation other than 100-continue"},
   };
   for (const auto& [bytes, reason] : cases) EXPECT_EQ(reason_of(bytes), reason) << bytes;

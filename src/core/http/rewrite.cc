@@ -66,6 +66,7 @@ void append_upstream_request(std::string& out, const RequestHead& head,
   for (const Header& header : head.fields.all()) {
     if (ends_here(head.fields, header.name)) continue;
     if (is_forwarded_for(header) || is_request_id(header)) continue;
+    if (equal_ignoring_case(header.name, forwarded.tenant_header)) continue;
     append_field(out, header.name, header.value);
   }
   out.append("X-Forwarded-For: ");
@@ -74,6 +75,7 @@ void append_upstream_request(std::string& out, const RequestHead& head,
   }
   out.append(forwarded.client_address).append("\r\nVia: 1.1 pawl\r\n");
   append_field(out, "X-Request-Id", forwarded.request_id);
+  if (!forwarded.tenant.empty()) append_field(out, forwarded.tenant_header, forwarded.tenant);
   append_framing(out, head.framing);
   out.append("\r\n");
 }
@@ -99,7 +101,7 @@ void append_client_response(std::string& out, const ResponseHead& head,
   out.append(" ").append(head.reason).append("\r\n");
   for (const Header& header : head.fields.all()) {
     // The answer to a HEAD, and a 304, tell the length of a body that does not follow.
-    const bool told_length = framing.framing.kind == Framing::Kind::none &&
+    const bool told_length = framing.framing.kind == Framing::Kind::none && head.status != 204 &&
                              equal_ignoring_case(header.name, "Content-Length");
     if (ends_here(head.fields, header.name) && !told_length) continue;
     if (is_one_of(header.name, limit_fields) || is_request_id(header)) continue;

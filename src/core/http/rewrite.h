@@ -15,6 +15,8 @@ struct ForwardedBy {
   std::string_view client_address;  // as text, without port
   std::string_view upstream_host;   // Host of the upstream, when the client sent none
   std::string_view request_id;      // in place of one that the client may have sent
+  std::string_view tenant_header;   // the client's own is not passed on;
+  std::string_view tenant;          // this is what we believe; empty: nobody
 };
 
 // Appends request line, fields and blank line. Forwarded addresses a client claims are kept and

@@ -11,9 +11,12 @@ std::string upstream_request(std::string_view bytes) {
   RequestHead head;
   EXPECT_EQ(parse_request(bytes, head), HeadProgress::complete);
   std::string out;
-  append_upstream_request(
-      out, head,
-      {.client_address = "192.0.2.7", .upstream_host = "upstream:9000", .request_id = "r1"});
+  append_upstream_request(out, head,
+                          {.client_address = "192.0.2.7",
+                           .upstream_host = "upstream:9000",
+                           .request_id = "r1",
+                           .tenant_header = "X-Tenant-Id",
+                           .tenant = "acme"});
   return out;
 }
 
@@ -26,13 +29,14 @@ std::string client_response(std::string_view bytes, int client_minor, bool to_he
 }
 
 TEST(UpstreamRequest, KeepsWhatIsEndToEndAndDropsWhatIsNot) {
-  EXPECT_EQ(upstream_request("POST /a?b HTTP/1.1\r\nHost: shop\r\nConnection: close, X-Hop\r\n"
-                             "X-Hop: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\nUpgrade: h2c\r\n"
-                             "Expect: 100-continue\r\nX-Tenant-Id: acme\r\nX-Request-Id: mine\r\n"
-                             "content-length: 3\r\n\r\nabc"),
-            "POST /a?b HTTP/1.1\r\nHost: shop\r\nX-Tenant-Id: acme\r\n"
-            "X-Forwarded-For: 192.0.2.7\r\nVia: 1.1 pawl\r\nX-Request-Id: r1\r\nContent-Length: "
-            "3\r\n\r\n");
+  EXPECT_EQ(
+      upstream_request("POST /a?b HTTP/1.1\r\nHost: shop\r\nConnection: close, X-Hop\r\n"
+                       "X-Hop: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\nUpgrade: h2c\r\n"
+                       "Expect: 100-continue\r\nX-Tenant-Id: claimed\r\nX-Request-Id: mine\r\n"
+                       "content-length: 3\r\n\r\nabc"),
+      "POST /a?b HTTP/1.1\r\nHost: shop\r\n"
+      "X-Forwarded-For: 192.0.2.7\r\nVia: 1.1 pawl\r\nX-Request-Id: r1\r\n"
+      "X-Tenant-Id: acme\r\nContent-Length: 3\r\n\r\n");
 }
 
 TEST(UpstreamRequest, PutsItsAddressBehindTheOnesClaimed) {
@@ -45,7 +49,7 @@ TEST(UpstreamRequest, PutsItsAddressBehindTheOnesClaimed) {
 TEST(UpstreamRequest, GivesAnOldClientTheHostItLeftOut) {
   EXPECT_EQ(upstream_request("GET / HTTP/1.0\r\n\r\n"),
             "GET / HTTP/1.1\r\nHost: upstream:9000\r\nX-Forwarded-For: 192.0.2.7\r\n"
-            "Via: 1.1 pawl\r\nX-Request-Id: r1\r\n\r\n");
+            "Via: 1.1 pawl\r\nX-Request-Id: r1\r\nX-Tenant-Id: acme\r\n\r\n");
 }
 
 TEST(UpstreamRequest, WritesTheFramingAnew) {
@@ -68,6 +72,11 @@ TEST(ClientResponse, ChunksAnOpenEndedAnswerForHttp11AndClosesForHttp10) {
   EXPECT_EQ(client_response(open_ended, 1),
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n");
   EXPECT_EQ(client_response(open_ended, 0), "HTTP/1.1 200 OK\r\nConnection: close\r\n");
+}
+
+TEST(ClientResponse, ANoContentHasNoLength) {
+  EXPECT_EQ(client_response("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", 1),
+            "HTTP/1.1 204 No Content\r\nConnection: keep-alive\r\n");
 }
 
 TEST(ClientResponse, TellsTheLengthOfWhatAHeadDidNotFetch) {

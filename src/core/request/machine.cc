@@ -122,27 +122,37 @@ Effects Machine::on(const CutOff& event) {
 
 Effects Machine::on(const Failed& event) {
   PAWL_ASSERT(state_ == State::sending);
+  may_be_applied_ = may_be_applied_ || !may_send_again(event.outcome);
   // A kept-alive connection may die of old age just as it is used again. That is worth one more try
-  // where a second copy does no harm, or no copy left.
-  const bool harmless = may_send_again(event.outcome) || harmless_;
-  if (event.reused_connection && harmless && sends_ < sends_max) {
+  // where a second copy does no harm.
+  const bool died_of_age = event.kind == Failed::Kind::unreachable && event.reused_connection;
+  if (died_of_age && harmless_ && sends_ < sends_max) {
     ++sends_;
     Effects effects;
     effects.add(SendUpstream{});
     return effects;
   }
+  const Outcome outcome = may_be_applied_ ? Outcome::unknown : Outcome::not_applied;
   std::string detail(what_happened(event.kind));
-  detail += what_to_do(event.outcome);
-  return end_with({problem_of(event.kind), std::move(detail)}, event.outcome);
+  detail += what_to_do(outcome);
+  return end_with({problem_of(event.kind), std::move(detail)}, outcome);
 }
 
-Effects Machine::on(const Abandoned&) {
+Effects Machine::on(const Abandoned& event) {
   Effects effects;
   if (state_ == State::ended || state_ == State::idle) return effects;
-  const Outcome outcome = state_ == State::sending ? Outcome::unknown : Outcome::not_applied;
   state_ = State::ended;
-  effects.add(RecordEnd{outcome, 0});
+  const bool may_be_applied = may_be_applied_ || event.sent;
+  effects.add(RecordEnd{may_be_applied ? Outcome::unknown : Outcome::not_applied, event.status});
   return effects;
+}
+
+Effects Machine::on(const Unnamed& event) {
+  PAWL_ASSERT(state_ == State::idle);
+  return end_with({http::ProblemCode::tenant_unknown,
+                   "The request names no tenant that can be believed. Send the header " +
+                       std::string(event.header) + " once, through a trusted proxy."},
+                  Outcome::not_applied);
 }
 
 Effects Machine::end_with(Refuse refusal, Outcome outcome) {

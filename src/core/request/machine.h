@@ -56,10 +56,17 @@ struct Failed {
   Outcome outcome;
   bool reused_connection = false;  // and not a byte of an answer came
 };
-// The client went away.
-struct Abandoned {};
+// The client went away, or was told `status` because the rest of its request made no sense.
+struct Abandoned {
+  bool sent = false;  // something of it had left
+  int status = 0;
+};
+// It names no tenant that can be believed, and one is asked for.
+struct Unnamed {
+  std::string_view header;
+};
 using Event = std::variant<Arrived, Charged, ChargeFailed, Recorded, RecordFailed, Answered, CutOff,
-                           Failed, Abandoned>;
+                           Failed, Abandoned, Unnamed>;
 
 // Effects.
 struct ChargeLimit {
@@ -114,11 +121,13 @@ class Machine {
   Effects on(const CutOff& event);
   Effects on(const Failed& event);
   Effects on(const Abandoned& event);
+  Effects on(const Unnamed& event);
   Effects end_with(Refuse refusal, Outcome outcome);
 
   State state_ = State::idle;
   bool harmless_ = false;
   int sends_ = 0;
+  bool may_be_applied_ = false;  // by an earlier send
   std::string_view policy_name_;
   bool has_verdict_ = false;
   limit::Verdict verdict_;

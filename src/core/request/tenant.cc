@@ -20,13 +20,15 @@ bool is_tenant_name(std::string_view name) {
 
 std::optional<Tenant> tenant_of(const TenantRules& rules, const http::Fields& fields,
                                 const IpAddress& peer) {
-  const auto named = fields.find(rules.header);
+  const auto named = fields.find_only(rules.header);  // a name given twice names nobody
   if (named && is_tenant_name(*named) && is_trusted(rules, peer)) {
-    return Tenant{.id = std::string(*named), .limit_key = "tenant:" + std::string(*named)};
+    return Tenant{.name = std::string(*named),
+                  .id = std::string(*named),
+                  .limit_key = "tenant:" + std::string(*named)};
   }
   if (rules.reject_missing) return std::nullopt;
   const std::string address = to_string(peer);
-  return Tenant{.id = "anonymous@" + address, .limit_key = "address:" + address};
+  return Tenant{.name = {}, .id = "anonymous@" + address, .limit_key = "address:" + address};
 }
 
 }  // namespace pawl::request

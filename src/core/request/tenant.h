@@ -22,6 +22,7 @@ struct TenantRules {
 };
 
 struct Tenant {
+  std::string name;       // empty: nobody that can be believed; counted by address
   std::string id;         // as logs and audit show it
   std::string limit_key;  // a named tenant and an address never share one
 };

@@ -20,6 +20,7 @@ TEST(Tenant, IsTakenFromTheHeader) {
                                 fields_with("x-tenant-id", "acme"), client);
   ASSERT_TRUE(tenant);
   EXPECT_EQ(tenant->id, "acme");
+  EXPECT_EQ(tenant->name, "acme");
   EXPECT_EQ(tenant->limit_key, "tenant:acme");
 }
 
@@ -44,6 +45,14 @@ TEST(Tenant, CannotTakeTheKeyOfAnAddress) {
                                 fields_with("X", "address:192.0.2.7"), client);
   EXPECT_NE(tenant->limit_key,
             tenant_of({.header = "X", .trusted_proxies = {}}, {}, client)->limit_key);
+}
+
+TEST(Tenant, ANameGivenTwiceNamesNobody) {
+  http::Fields fields = fields_with("X", "acme");
+  EXPECT_TRUE(fields.add({"x", "other"}));
+  const auto tenant = tenant_of({.header = "X", .trusted_proxies = {}}, fields, client);
+  EXPECT_EQ(tenant->name, "");
+  EXPECT_EQ(tenant->limit_key, "address:192.0.2.7");
 }
 
 TEST(Tenant, ANameOutOfBoundsIsNone) {
