@@ -40,16 +40,20 @@ endif()
 find_package(CLI11 REQUIRED)
 pawl_room(cli USES base core port runtime config log metrics net server gateway
   adapter_system adapter_memory adapter_file LIBRARIES CLI11::CLI11)
-add_executable(pawl src/cli/pawl_main.cc)
-target_link_libraries(pawl PRIVATE pawl_cli)
 
 # The simulator: the same core and runtime, in a world without an operating system.
 pawl_room(sim FOLDERS sim USES base core port runtime)
-add_executable(simulator sim/pawl_sim_main.cc)
-set_target_properties(simulator PROPERTIES OUTPUT_NAME pawl_sim)
-target_link_libraries(simulator PRIVATE pawl_sim)
 
-# Every x_bench.cc of the tree.
-get_property(bench_sources GLOBAL PROPERTY PAWL_BENCH_SOURCES)
-add_executable(pawl_bench ${bench_sources})
-target_link_libraries(pawl_bench PRIVATE pawl_cli benchmark::benchmark_main)
+if(NOT PAWL_FUZZ)
+  add_executable(pawl src/cli/pawl_main.cc)
+  target_link_libraries(pawl PRIVATE pawl_cli)
+
+  add_executable(simulator sim/pawl_sim_main.cc)
+  set_target_properties(simulator PROPERTIES OUTPUT_NAME pawl_sim)
+  target_link_libraries(simulator PRIVATE pawl_sim)
+
+  # Every x_bench.cc of the tree.
+  get_property(bench_sources GLOBAL PROPERTY PAWL_BENCH_SOURCES)
+  add_executable(pawl_bench ${bench_sources})
+  target_link_libraries(pawl_bench PRIVATE pawl_cli benchmark::benchmark_main)
+endif()

@@ -1,6 +1,5 @@
 // SimClock: simulated time with a to-do list. Nothing waits: run() jumps from one scheduled action
-//           to the
-// next, so an hour of waiting costs as much as the work in it.
+// to the next, so an hour of waiting costs as much as the work in it.
 //
 // Contract: Clock. Actions run in the order of their time, equal times in the order they were
 //           scheduled: the same schedule gives the same run, always.

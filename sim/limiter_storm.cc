@@ -8,22 +8,11 @@
 #include "runtime/engine.h"
 #include "sim/clock.h"
 #include "sim/counter_store.h"
+#include "sim/event_sink.h"
 #include "sim/random.h"
 
 namespace pawl::sim {
 namespace {
-
-// Takes every event; the storm is about decisions, not about the audit log.
-class CountingSink final : public EventSink {
- public:
-  Result<void> append(audit::Event) override {
-    ++events;
-    return {};
-  }
-  Result<void> flush() override { return {}; }
-  std::uint64_t lag() const override { return 0; }
-  std::uint64_t events = 0;
-};
 
 struct Options {
   std::uint64_t tenants;
@@ -73,7 +62,7 @@ class Storm {
   Random random;
   Options options;
   SimCounterStore store{clock, random, options.faults};
-  CountingSink sink;
+  SimEventSink sink;
   Engine engine{{clock, store, sink}};
   StormReport report;
   std::map<std::string, std::vector<SteadyInstant>>
@@ -149,7 +138,7 @@ void check_limit(const Storm& storm, StormReport& report) {
         const Duration stretch = times[last] - times[first];
         if (count > bucket.capacity() + stretch.ns() / bucket.token_interval().ns()) {
           report.violations.push_back("tenant " + tenant + ": " + std::to_string(count) +
-                                      " sends within " + to_string(stretch));
+                                      " charged sends within " + to_string(stretch));
           return;
         }
       }
@@ -166,6 +155,12 @@ StormReport Storm::run() {
   clock.run_until(clock.steady_now() + options.span + Duration::minutes(1));
   if (ended != options.requests) {
     report.violations.push_back(std::to_string(options.requests - ended) + " requests never ended");
+  }
+  const auto records =
+      std::ranges::count(sink.kept(), audit::EventType::request, &SimEventSink::Kept::type);
+  if (static_cast<std::uint64_t>(records) != options.requests) {
+    report.violations.push_back(std::to_string(options.requests) + " requests left " +
+                                std::to_string(records) + " records of their end");
   }
   check_limit(*this, report);
   return report;

@@ -1,6 +1,7 @@
 // Random: the simulator's dice (xoshiro256**, seeded by splitmix64). The same seed gives the same
-//         throws on
-// every machine and compiler, which the standard library's distributions do not promise.
+// throws on every machine and compiler, which the standard library's distributions do not promise.
+//
+// Threads: none. The simulation has one, and the order of its throws is part of the seed's promise.
 #pragma once
 
 #include <array>

@@ -1,10 +1,11 @@
-// Goal: the dice are fixed by their seed, and fair enough. Method: pinned throws; the entropy
-//       suite's
-// spread on one thread.
+// Goal: the dice are fixed by their seed, and fair enough.
+// Method: pinned throws; the port's suite, on the one thread that a simulation has.
 #include "sim/random.h"
 
 #include <gtest/gtest.h>
 #include <set>
+
+#include "port/entropy_conformance.h"
 
 namespace pawl::sim {
 namespace {
@@ -31,6 +32,11 @@ TEST(Random, ThrowsStayBelowTheirBoundAndReachAllOfIt) {
     EXPECT_GE(d, Duration());
     EXPECT_LE(d, Duration::nanoseconds(3));
   }
+}
+
+TEST(Random, ConformsAsEntropy) {
+  Random random(1);
+  expect_entropy_conforms(random, 1);
 }
 
 }  // namespace

@@ -21,7 +21,6 @@ inline constexpr std::size_t http_request_line_bytes_max = 8 * 1024;
 inline constexpr std::size_t http_head_bytes_max = 16 * 1024;
 inline constexpr std::size_t http_header_bytes_max = 8 * 1024;  // one field line
 inline constexpr std::size_t http_headers_max = 64;
-inline constexpr std::size_t http_chunk_line_bytes_max = 256;
 inline constexpr std::size_t http_trailer_bytes_max = 8 * 1024;
 inline constexpr std::int64_t http_content_length_max = std::int64_t{1} << 50;
 inline constexpr std::int64_t http_discard_bytes_max = 64 * 1024;     // of a body nobody wants

@@ -1,6 +1,6 @@
 // Goal: decimal arithmetic is exact, keeps what was written, and fails exactly where an answer has
-//       no room.
-// Method: pinned examples; then random numbers of every length against sums and products worked out
+// no room. Method: pinned examples; then random numbers of every length against sums and products
+// worked out
 //         digit by digit on strings, as one does on paper.
 #include "base/decimal.h"
 

@@ -38,8 +38,16 @@ bool is_option_of_any(std::span<const Verb> verbs, std::string_view word) {
   });
 }
 
-// The verb that was meant: a near word at this place, or the same word at another.
-std::string meant_verb(std::span<const Verb> verbs, std::string_view path, std::string_view word) {
+constexpr std::string_view options_without_verb[] = {"--help", "--version"};
+
+// What was meant where a verb should stand: an option without its dashes, a near word at this
+// place, or the same word at another.
+std::string meant_word(std::span<const Verb> verbs, std::string_view path, std::string_view word) {
+  const std::string dashed = "--" + std::string(word);
+  if (path.empty() &&
+      std::ranges::find(options_without_verb, dashed) != std::end(options_without_verb)) {
+    return dashed;
+  }
   const std::string_view near = nearest(word, next_words(verbs, path));
   if (!near.empty()) return join(path, near);
   const std::string ending = " " + std::string(word);
@@ -52,14 +60,13 @@ std::string meant_verb(std::span<const Verb> verbs, std::string_view path, std::
 Error unknown_word(std::span<const Verb> verbs, std::string_view path, std::string_view word) {
   if (!is_option(word)) {
     return usage_error(path, "unknown verb " + in_quotes(join(path, word)) +
-                                 did_you_mean(meant_verb(verbs, path, word)));
+                                 did_you_mean(meant_word(verbs, path, word)));
   }
   if (is_option_of_any(verbs, word)) {
     return usage_error(path, "option " + in_quotes(word) + " stands before the verb; put it after");
   }
-  constexpr std::string_view known[] = {"--help", "--version"};
-  return usage_error(path,
-                     "unknown option " + in_quotes(word) + did_you_mean(nearest(word, known)));
+  return usage_error(path, "unknown option " + in_quotes(word) +
+                               did_you_mean(nearest(word, options_without_verb)));
 }
 
 // A word that the verb has no place for.

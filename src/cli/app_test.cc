@@ -1,6 +1,6 @@
 // Goal: what is typed is taken as it was meant, and whoever mistypes is told what is wrong, what
-//       was probably meant, and where to read on.
-// Method: a small table of its own; each way of typing and of mistyping once.
+// was probably meant, and where to read on. Method: a small table of its own; each way of typing
+// and of mistyping once.
 #include "cli/app.h"
 
 #include <gtest/gtest.h>
@@ -134,6 +134,15 @@ TEST(Parse, NamesTheVerbThatWasMeant) {
             "unknown verb \"sell\"; did you mean \"house sell\"?\nRun 'pawl --help'");
   EXPECT_EQ(complaint({"xyzzy"}), "unknown verb \"xyzzy\"\nRun 'pawl --help'");
   EXPECT_EQ(complaint({"house sell"}), "unknown verb \"house sell\"\nRun 'pawl --help'");
+}
+
+TEST(Parse, KnowsHelpAndVersionWithoutTheirDashes) {
+  EXPECT_EQ(complaint({"help"}),
+            "unknown verb \"help\"; did you mean \"--help\"?\nRun 'pawl --help'");
+  EXPECT_EQ(complaint({"version"}),
+            "unknown verb \"version\"; did you mean \"--version\"?\nRun 'pawl --help'");
+  EXPECT_EQ(complaint({"house", "version"}),
+            "unknown verb \"house version\"\nRun 'pawl house --help'");
 }
 
 TEST(Parse, NamesTheOptionThatWasMeant) {

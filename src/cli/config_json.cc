@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "config/schema.h"
-#include "config/values.h"
+#include "config/show.h"
 
 namespace pawl::cli {
 namespace {
@@ -33,8 +33,7 @@ json::Value value_of(const Node& node, const config::Description& type) {
     for (const Node& item : node.items) items.push_back(item_of(item));
     return items;
   }
-  if (type.secret && !node.text.empty()) return config::hidden_secret;
-  if (type.name == "whole number") return json::Number{node.text};
+  if (type.number) return json::Number{node.text};
   return node.text;
 }
 
@@ -46,7 +45,7 @@ json::Object section(const config::Config& config, const std::string& prefix) {
     const std::string rest = field.path.substr(prefix.size());
     const std::string key = rest.substr(0, rest.find('.'));
     if (object.contains(key)) continue;
-    object[key] = key == rest ? value_of(field.print(config), field.type)
+    object[key] = key == rest ? value_of(config::shown(field, config), field.type)
                               : json::Value(section(config, prefix + key + "."));
   }
   return object;

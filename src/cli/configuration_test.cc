@@ -1,6 +1,6 @@
 // Goal: the configuration that was named is the one in force, and a reload never falls back to
-//       another.
-// Method: files in a folder of the test's own. tests/e2e covers pawl.yaml in the working directory.
+// another. Method: files in a folder of the test's own. tests/e2e covers pawl.yaml in the working
+// directory.
 #include "cli/configuration.h"
 
 #include <filesystem>

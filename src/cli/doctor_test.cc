@@ -1,6 +1,5 @@
 // Goal: what doctor found is told in a form for people and one for programs, and ends with the
-//       right code.
-// Method: findings made by hand.
+// right code. Method: findings made by hand.
 #include "cli/doctor.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Goal: the manual page tells what the table knows, and none of it can be taken for a request to
-//       roff.
-// Method: the page is searched for every row; a table full of special characters shows what is
+// roff. Method: the page is searched for every row; a table full of special characters shows what
+// is
 //         escaped. tests/e2e lets mandoc judge the whole.
 #include "cli/man.h"
 

@@ -91,7 +91,7 @@ constexpr ExitCode show_codes[] = {
     {1, "the configuration is not valid"},
 };
 constexpr Example show_examples[] = {
-    {"pawl config show > pawl.yaml", "a file to begin with, every setting written out"},
+    {"pawl config show > next.yaml", "a file to begin with, every setting written out"},
     {"pawl config show --config shop.yaml --json", "what shop.yaml amounts to, for programs"},
 };
 
@@ -175,8 +175,9 @@ constexpr Verb table[] = {
      .run = config_check},
     {.path = "config show",
      .summary = "print the configuration in force",
-     .description = "Prints YAML with every setting, defaults included. It can be read again as a "
-                    "configuration file. Secrets are shown as ***.",
+     .description = "Prints YAML with every setting, defaults included. Secrets are shown as ***, "
+                    "which is refused as a value; once they are filled in again, it can be read "
+                    "as a configuration file.",
      .options = json_only,
      .exit_codes = show_codes,
      .examples = show_examples,

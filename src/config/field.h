@@ -26,6 +26,7 @@ struct Description {
   std::string name;     // "address", for the reference page
   std::string allowed;  // for messages and the reference page
   bool secret = false;
+  bool number = false;  // printed as decimal digits, which programs may take for a number
 };
 
 template <class T>

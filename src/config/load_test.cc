@@ -1,6 +1,6 @@
 // Goal: a good file gives exactly what it says, and a bad one is told everything that is wrong with
-//       it, word for word as users will read it.
-// Method: pinned good texts; every file of tests/config/broken against the .expected beside it;
+// it, word for word as users will read it. Method: pinned good texts; every file of
+// tests/config/broken against the .expected beside it;
 //         faults that fit into no file (missing, too large) made on the spot.
 #include "config/load.h"
 

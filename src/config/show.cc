@@ -85,12 +85,6 @@ void append_member(std::string& out, std::string_view key, const Node& node, std
   }
 }
 
-Node shown(const Field<Config>& field, const Config& config) {
-  Node node = field.print(config);
-  if (field.type.secret && !node.text.empty()) node.text = hidden_secret;
-  return node;
-}
-
 // "server.admin." of "server.admin.listen".
 std::string_view section_of(std::string_view path) {
   return path.substr(0, path.rfind('.') + 1);
@@ -155,6 +149,12 @@ secrets hidden.
 )";
 
 }  // namespace
+
+Node shown(const Field<Config>& field, const Config& config) {
+  Node node = field.print(config);
+  if (field.type.secret && !node.text.empty()) node.text = hidden_secret;
+  return node;
+}
 
 std::string show(const Config& config) {
   std::string out;

@@ -112,8 +112,10 @@ Type<Endpoint> address() {
 
 Type<Upstream> upstream() {
   return scalar<Upstream>(
-      {"URL", "http://HOST or http://HOST:PORT, without path, query or user name"}, parse_upstream,
-      print_upstream);
+      {"URL",
+       "http://HOST or http://HOST:PORT; TLS (https) is not supported, nor is a path (not even a "
+       "/ at the end), a query or a user name"},
+      parse_upstream, print_upstream);
 }
 
 Type<Prefix> prefix() {
@@ -143,10 +145,13 @@ Type<Secret<std::string>> secret() {
 
 Type<std::string> header_name() {
   return scalar<std::string>(
-      {"header name", "1 to " + std::to_string(bounds::config_name_bytes_max) +
-                          " characters of an HTTP field name, as in X-Tenant-Id"},
+      {"header name",
+       "1 to " + std::to_string(bounds::config_name_bytes_max) +
+           " characters of an HTTP field name, as in X-Tenant-Id, and no underscore: "
+           "pawl refuses requests with one in a header name"},
       [](const std::string& text) -> std::optional<std::string> {
-        if (text.size() > bounds::config_name_bytes_max || !http::is_token(text)) {
+        if (text.size() > bounds::config_name_bytes_max || !http::is_token(text) ||
+            text.find('_') != std::string::npos) {
           return std::nullopt;
         }
         return text;

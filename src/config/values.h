@@ -38,8 +38,9 @@ std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t leas
 template <std::integral T>
 Type<T> whole_number(T least, T most) {
   return scalar<T>(
-      {"whole number",
-       "a whole number from " + std::to_string(least) + " to " + std::to_string(most)},
+      {.name = "whole number",
+       .allowed = "a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+       .number = true},
       [=](const std::string& text) -> std::optional<T> {
         const auto number = parse_whole(text, least, most);
         return number ? std::optional(static_cast<T>(*number)) : std::nullopt;

@@ -1,48 +1,40 @@
 #include "log/sink.h"
 
+#include <cstdio>
 #include <exception>
+#include <mutex>
 #include <spdlog/details/log_msg.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
-#include <utility>
 
 namespace pawl::log {
 namespace {
 
-class SpdlogSink : public Sink {
+class StderrSink : public Sink {
  public:
-  explicit SpdlogSink(std::unique_ptr<spdlog::sinks::sink> sink) : sink_(std::move(sink)) {
-    sink_->set_pattern("%v");
-  }
+  StderrSink() { sink_.set_pattern("%v"); }
 
   bool write(std::string_view line) override {
+    const std::lock_guard guard(mutex_);
     try {
-      sink_->log({"", spdlog::level::info, {line.data(), line.size()}});
-      sink_->flush();
-      return true;
+      // The library does not look at what its write came to; the stream remembers.
+      std::clearerr(stderr);
+      sink_.log({"", spdlog::level::info, {line.data(), line.size()}});
+      return std::ferror(stderr) == 0;
     } catch (const std::exception&) {
       return false;
     }
   }
 
  private:
-  std::unique_ptr<spdlog::sinks::sink> sink_;
+  std::mutex mutex_;
+  spdlog::sinks::stderr_sink_st sink_;
 };
 
 }  // namespace
 
 std::unique_ptr<Sink> stderr_sink() {
-  return std::make_unique<SpdlogSink>(std::make_unique<spdlog::sinks::stderr_sink_mt>());
-}
-
-Result<std::unique_ptr<Sink>> file_sink(const std::string& path) {
-  try {
-    return std::make_unique<SpdlogSink>(std::make_unique<spdlog::sinks::basic_file_sink_mt>(path));
-  } catch (const std::exception& e) {
-    return failure(Code::unavailable, "cannot write the log file '" + path + "': " + e.what() +
-                                          "; check that its folder exists and may be written");
-  }
+  return std::make_unique<StderrSink>();
 }
 
 }  // namespace pawl::log

@@ -8,10 +8,7 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
-
-#include "pawl/result.h"
 
 namespace pawl::log {
 
@@ -22,7 +19,5 @@ class Sink {
 };
 
 std::unique_ptr<Sink> stderr_sink();
-// Appends to the file; makes it, and the folder it is in, when they are not there.
-Result<std::unique_ptr<Sink>> file_sink(const std::string& path);
 
 }  // namespace pawl::log

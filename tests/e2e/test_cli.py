@@ -158,6 +158,8 @@ def test_every_verb_has_help_with_an_example(run: Run, verb: str):
     "words, message, where",
     [
         (["sevre"], 'unknown verb "sevre"; did you mean "serve"?', ""),
+        (["help"], 'unknown verb "help"; did you mean "--help"?', ""),
+        (["version"], 'unknown verb "version"; did you mean "--version"?', ""),
         (["config", "chek"], 'unknown verb "config chek"; did you mean "config check"?', "config "),
         (["doctor", "--jsn"], 'unknown option "--jsn"; did you mean "--json"?', "doctor "),
         (["serve", "now"], 'unexpected argument "now"', "serve "),
