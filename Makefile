@@ -29,8 +29,8 @@ test: setup ## build and run every test, real servers, sanitizers and fuzzers in
 check: setup ## the fast tests, for daily work
 	@tools/test dev fast
 
-bench: build ## micro benchmarks
-	@build/release/pawl_bench
+bench: build ## pawl's limiter beside its peers, as ratios
+	@tools/bench
 
 compare: build ## pawl beside what people use today
 	@tools/compare

@@ -1,5 +1,6 @@
 # One function builds every room of the house. A folder's files are found by their names:
 #   x.cc  the room's library        x_test.cc  its one test binary
+#   x_server_test.cc  its other test binary, for what needs real servers (tools/test starts them)
 #   x_fuzz.cc  a fuzzer (fuzz preset)   x_bench.cc  the one benchmark binary
 # so a new file needs no line in any CMakeLists.txt.
 
@@ -22,10 +23,13 @@ function(pawl_room name)
   endif()
   set(sources "")
   set(tests "")
+  set(server_tests "")
   foreach(folder IN LISTS ROOM_FOLDERS)
     file(GLOB found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cc)
     foreach(file IN LISTS found)
-      if(file MATCHES "_test\\.cc$")
+      if(file MATCHES "_server_test\\.cc$")
+        list(APPEND server_tests ${file})
+      elseif(file MATCHES "_test\\.cc$")
         list(APPEND tests ${file})
       elseif(file MATCHES "_fuzz\\.cc$")
         pawl_fuzzer(${file} pawl_${name})
@@ -52,17 +56,25 @@ function(pawl_room name)
     target_link_libraries(pawl_${name} INTERFACE pawl_flags ${ROOM_USES})
   endif()
 
-  if(tests AND PAWL_TESTS)
-    list(TRANSFORM ROOM_TEST_USES PREPEND pawl_)
-    add_executable(${name}_tests ${tests})
-    target_link_libraries(${name}_tests PRIVATE pawl_${name} ${ROOM_TEST_USES} ${ROOM_TEST_LIBRARIES}
-      GTest::gmock GTest::gtest_main rapidcheck)
-    target_compile_definitions(${name}_tests PRIVATE PAWL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    if(PAWL_SANITIZE)
-      # Property tests are all templates: without optimising them a sanitized build takes half as long.
-      target_compile_options(${name}_tests PRIVATE -O0)
-    endif()
+  list(TRANSFORM ROOM_TEST_USES PREPEND pawl_)
+  set(libraries pawl_${name} ${ROOM_TEST_USES} ${ROOM_TEST_LIBRARIES})
+  pawl_tests(${name}_tests "${tests}" "${libraries}")
+  pawl_tests(${name}_server_tests "${server_tests}" "${libraries}")
+  if(TARGET ${name}_tests)
     add_test(NAME ${name} COMMAND ${name}_tests)
+  endif()
+endfunction()
+
+function(pawl_tests program files libraries)
+  if(NOT files OR NOT PAWL_TESTS)
+    return()
+  endif()
+  add_executable(${program} ${files})
+  target_link_libraries(${program} PRIVATE ${libraries} GTest::gmock GTest::gtest_main rapidcheck)
+  target_compile_definitions(${program} PRIVATE PAWL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  if(PAWL_SANITIZE)
+    # Property tests are all templates: without optimising them a sanitized build takes half as long.
+    target_compile_options(${program} PRIVATE -O0)
   endif()
 endfunction()
 

@@ -5,26 +5,33 @@ find_package(yaml-cpp REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(fmt REQUIRED)
 find_package(prometheus-cpp REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
+find_library(HIREDIS hiredis REQUIRED)
+find_package(SQLite3 3.40 REQUIRED)
 
 # The inside: no IO, no clock, no thread, no randomness.
 pawl_room(base PURE)
 pawl_room(core PURE USES base FOLDERS src/core/limit src/core/http src/core/audit src/core/request)
 pawl_room(port USES base core)
-pawl_room(runtime USES base core port)
+pawl_room(runtime USES base core port TEST_USES adapter_memory)
 
 # The world: one room a library.
 pawl_room(config USES base core LIBRARIES yaml-cpp)
 pawl_room(log USES base port LIBRARIES spdlog::spdlog fmt::fmt)
 pawl_room(metrics USES base LIBRARIES prometheus-cpp::core)
-pawl_room(net USES base LIBRARIES Boost::headers Threads::Threads)
+pawl_room(net USES base LIBRARIES Boost::headers OpenSSL::SSL Threads::Threads)
 pawl_room(server USES base core port net TEST_USES runtime)
 pawl_room(gateway USES base core port runtime net server config log metrics LIBRARIES Threads::Threads
   TEST_USES adapter_memory)
 
 # What stands behind the ports: one room a backend.
-pawl_room(adapter_system FOLDERS src/adapter/system USES base port)
+pawl_room(adapter_system FOLDERS src/adapter/system USES base port LIBRARIES cctz)
 pawl_room(adapter_memory FOLDERS src/adapter/memory USES base core port)
 pawl_room(adapter_file FOLDERS src/adapter/file USES base core port LIBRARIES Threads::Threads)
+pawl_room(adapter_redis FOLDERS src/adapter/redis USES base core port net
+  LIBRARIES ${HIREDIS} Threads::Threads)
+pawl_room(adapter_sqlite FOLDERS src/adapter/sqlite USES base core port
+  LIBRARIES SQLite::SQLite3 Threads::Threads)
 
 # What include/pawl promises; cmake/package.cmake makes libpawl of it.
 pawl_room(library USES base core port adapter_memory adapter_system)
@@ -34,12 +41,21 @@ if(PAWL_TESTS)
   pawl_room(fault_proxy FOLDERS tests/fault_proxy USES base LIBRARIES Threads::Threads)
   add_executable(fault_proxy tests/fault_proxy/fault_proxy_main.cc)
   target_link_libraries(fault_proxy PRIVATE pawl_fault_proxy)
+
+  # For tests: one of several processes that share a session's pace.
+  if(NOT PAWL_FUZZ)
+    add_executable(paced_sender tests/pacer/paced_sender_main.cc)
+    target_link_libraries(paced_sender PRIVATE
+      pawl_runtime pawl_adapter_system pawl_adapter_sqlite pawl_adapter_redis)
+  endif()
+  # Counts allocations, by an operator new that would blunt the sanitizers elsewhere.
+  pawl_room(allocation FOLDERS tests/allocation TEST_USES runtime adapter_memory)
 endif()
 
 # The one binary; the only place that names adapters.
 find_package(CLI11 REQUIRED)
 pawl_room(cli USES base core port runtime config log metrics net server gateway
-  adapter_system adapter_memory adapter_file LIBRARIES CLI11::CLI11)
+  adapter_system adapter_memory adapter_file adapter_sqlite adapter_redis LIBRARIES CLI11::CLI11)
 
 # The simulator: the same core and runtime, in a world without an operating system.
 pawl_room(sim FOLDERS sim USES base core port runtime)
@@ -52,8 +68,10 @@ if(NOT PAWL_FUZZ)
   set_target_properties(simulator PROPERTIES OUTPUT_NAME pawl_sim)
   target_link_libraries(simulator PRIVATE pawl_sim)
 
-  # Every x_bench.cc of the tree.
+  # Every x_bench.cc of the tree; those in bench/ are of peers, or drive several rooms.
+  find_library(ROCKSDB rocksdb REQUIRED)
   get_property(bench_sources GLOBAL PROPERTY PAWL_BENCH_SOURCES)
-  add_executable(pawl_bench ${bench_sources})
-  target_link_libraries(pawl_bench PRIVATE pawl_cli benchmark::benchmark_main)
+  file(GLOB peer_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*_bench.cc)
+  add_executable(pawl_bench ${bench_sources} ${peer_sources})
+  target_link_libraries(pawl_bench PRIVATE pawl_cli ${ROCKSDB} benchmark::benchmark_main)
 endif()

@@ -1,10 +1,12 @@
-// The workload "limiter_storm": tenants storm one limit through the real engine, over a store that
-// is late and loses answers and an upstream that fails, while a checker watches from outside.
+// The workload "limiter_storm": tenants storm a set of limits through the real engine, over a store
+// that is late and loses answers and an upstream that fails, while a checker watches from outside.
 //
-// Checked: limit_never_exceeded  in no stretch of time more sends of a tenant are charged than its
-//                                bucket allows. A send counts at the moment of its charge, and in
+// Checked: limit_never_exceeded  no policy lets more sends of a key through than its algorithm's
+//                                header states. A send counts at the moment of its charge, and in
 //                                the order of charges: sends that a late store bunches together
 //                                after they were charged break no limit
+//          slots_come_back       once every request has ended, no slot is lent any more
+//          shadow_refuses_nobody who was refused was refused by a policy that is enforced
 //          every_request_ends    each request ends exactly once (liveness included)
 //          every_end_is_recorded the audit log holds one record of an end for each request
 //          refused_means_unsent  what was refused never reached the upstream

@@ -83,6 +83,14 @@ def test_counts_every_program_and_suite(tree: Tree) -> None:
     assert "hello" not in output, "a program that passes is quiet"
 
 
+def test_the_fast_steps_leave_out_programs_that_need_servers(tree: Tree) -> None:
+    tree.gtest("a_tests", PASSED)
+    tree.gtest("a_server_tests", PASSED)
+    code, last, output = tree.run("dev")
+    assert (code, last) == (0, "1 passed, 0 failed")
+    assert "a_server_tests" not in output
+
+
 def test_a_failure_shows_the_output_and_later_steps_still_run(tree: Tree) -> None:
     tree.gtest("a_tests", PASSED, FAILED, code=1)
     tree.suite("def test_one(): pass\ndef test_two(): assert 1 == 2\n")

@@ -100,16 +100,6 @@ Finding check_upstream(const config::Upstream& upstream) {
           .advice = ""};
 }
 
-Finding check_limit_store(config::LimitStore store) {
-  switch (store) {
-    case config::LimitStore::memory:
-      return {.check = "limits store",
-              .found = "memory: counts are of this process alone, nothing survives a restart",
-              .advice = ""};
-  }
-  __builtin_unreachable();
-}
-
 std::uint64_t descriptors_allowed() {
   rlimit limit = {};
   // serve raises its own limit this far.

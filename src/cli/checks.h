@@ -21,7 +21,8 @@ Finding check_admin_address(const config::Admin& admin);
 
 Finding check_upstream(const config::Upstream& upstream);
 
-Finding check_limit_store(config::LimitStore store);
+// Whether it answers, and keeps what it is given (limit_checks.cc).
+std::vector<Finding> check_limit_stores(const config::Limits& limits, Clock& clock);
 
 // The folder, the log and the room on its disk (audit_checks.cc).
 std::vector<Finding> check_audit(const config::Audit& audit);

@@ -27,12 +27,24 @@ json::Value item_of(const Node& node) {
   return object;
 }
 
+// A map whose keys the user chose; its values are words, or such maps again.
+json::Value map_of(const Node& node) {
+  json::Object object;
+  for (const config::Member& member : node.members) {
+    object[member.key] = member.value.kind == Node::Kind::map ? map_of(member.value)
+                                                              : json::Value(member.value.text);
+  }
+  return object;
+}
+
 json::Value value_of(const Node& node, const config::Description& type) {
   if (node.kind == Node::Kind::list) {
     json::Array items;
     for (const Node& item : node.items) items.push_back(item_of(item));
     return items;
   }
+  if (node.kind == Node::Kind::map) return map_of(node);
+  if (node.truth) return node.text == "true";
   if (type.number) return json::Number{node.text};
   return node.text;
 }

@@ -57,7 +57,7 @@ std::vector<Finding> examine(const std::string& config_file, Clock& clock) {
     findings.push_back(check_guarded_address(loaded->server));
     findings.push_back(check_admin_address(loaded->server.admin));
     findings.push_back(check_upstream(loaded->server.upstream));
-    findings.push_back(check_limit_store(loaded->limits.store));
+    std::ranges::move(check_limit_stores(loaded->limits, clock), std::back_inserter(findings));
     std::ranges::move(check_audit(loaded->audit), std::back_inserter(findings));
   }
   findings.push_back(check_descriptors(descriptors_allowed()));

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "adapter/file/audit_file.h"
-#include "adapter/memory/memory_counter_store.h"
 #include "adapter/system/system_clock.h"
 #include "adapter/system/system_entropy.h"
+#include "cli/counter_stores.h"
 #include "cli/probe.h"
 #include "log/logger.h"
 #include "log/sink.h"
@@ -78,8 +78,9 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
   PAWL_TRY(require_free(config.server.admin.listen, "server.admin.listen"));
   const std::unique_ptr<AuditFile> audit = PAWL_TRY(open_audit(config.audit));
   say_note(*audit, logger);
-  MemoryCounterStore counters(clock);
-  Engine engine({.clock = clock, .counters = counters, .audit = *audit});
+  const std::unique_ptr<CounterStores> counters =
+      PAWL_TRY(CounterStores::open(config.limits, {clock, entropy, logger, metrics}));
+  Engine engine({.clock = clock, .counters = counters->store(), .audit = *audit});
 
   gateway::Gateway gateway(
       config, {.engine = engine,
@@ -90,7 +91,13 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
                .metrics = metrics,
                .reload = std::move(reload),
                .reloaded = [&](const config::Config& next) { output.set(log_settings(next.log)); },
-               .every_second = [&] { say_note(*audit, logger); }});
+               .health = [&] { return counters->store().health(); },
+               .degraded = [&] { return counters->degraded(); },
+               .every_second =
+                   [&] {
+                     say_note(*audit, logger);
+                     counters->tick();
+                   }});
   PAWL_TRY(gateway.listen());
   logger.info("serving", {{"version", PAWL_VERSION},
                           {"guarded", to_string(gateway.guarded_address())},

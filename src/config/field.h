@@ -1,6 +1,6 @@
-// Type<T>: how a value of the configuration is read, printed and described. Three shapes make them
+// Type<T>: how a value of the configuration is read, printed and described. Four shapes make them
 // all: scalar() for a single value, list_of() for a list, map_of() for a map with fields of its
-// own.
+// own, map_by() for a map whose keys the user chooses.
 //
 // Field<Owner>: one row of a table: a path, what may stand there, and the member of Owner it fills.
 //
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ struct Description {
   std::string allowed;  // for messages and the reference page
   bool secret = false;
   bool number = false;  // printed as decimal digits, which programs may take for a number
+  bool url = false;     // may hold a password, which is not shown
 };
 
 template <class T>
@@ -39,8 +41,9 @@ struct Type : Description {
 struct Row {
   std::string path;
   std::string help;
-  Node standard;  // the default; Kind::nothing when the key must be given
+  Node standard;  // the default; Kind::nothing when there is none
   bool needs_restart = false;
+  bool may_be_absent = false;  // without a default: else the key must be given
 };
 
 template <class Owner>
@@ -116,6 +119,54 @@ Type<std::vector<T>> list_of(Type<T> item, ListSize size, std::string allowed) {
   return type;
 }
 
+// What may be a key of map_by().
+struct KeyRule {
+  std::string allowed;
+  std::function<bool(std::string_view)> good;
+};
+
+// Shown in the order of the keys.
+template <class T>
+Type<std::map<std::string, T>> map_by(KeyRule key, Type<T> value, std::string allowed) {
+  Type<std::map<std::string, T>> type{{"map", std::move(allowed)}, {}, {}};
+  type.read = [key = std::move(key), read = value.read, allowed = type.allowed](
+                  Reader& reader, const Node& node,
+                  const std::string& path) -> std::optional<std::map<std::string, T>> {
+    std::map<std::string, T> values;
+    const bool is_map =
+        reader.each(node, path, {allowed}, [&](const Member& member, const std::string& place) {
+          if (!key.good(member.key)) {
+            reader.problem(member.line, place, "found this key; allowed: " + key.allowed);
+          } else if (auto one = read(reader, member.value, place)) {
+            values.emplace(member.key, std::move(*one));
+          }
+        });
+    return is_map ? std::optional(std::move(values)) : std::nullopt;
+  };
+  type.print = [print = std::move(value.print)](const std::map<std::string, T>& values) {
+    std::vector<Member> members;
+    for (const auto& [name, one] : values) members.push_back({name, 0, print(one)});
+    return Node::map(std::move(members));
+  };
+  return type;
+}
+
+// A value that may be absent; printed as nothing then.
+template <class T>
+Type<std::optional<T>> maybe(Type<T> value) {
+  Type<std::optional<T>> type{value, {}, {}};
+  type.read = [read = std::move(value.read)](
+                  Reader& reader, const Node& node,
+                  const std::string& path) -> std::optional<std::optional<T>> {
+    if (auto one = read(reader, node, path)) return std::optional<std::optional<T>>(std::move(one));
+    return std::nullopt;
+  };
+  type.print = [print = std::move(value.print)](const std::optional<T>& one) {
+    return one ? print(*one) : Node();
+  };
+  return type;
+}
+
 template <class Owner>
 std::vector<std::string> paths_of(const Fields<Owner>& fields) {
   std::vector<std::string> paths;
@@ -133,7 +184,8 @@ void read_map(Reader& reader, const Node& map, const Place& place, const Fields<
                 fields[index].read(reader, node, path, owner);
               });
   for (std::size_t i = 0; i < fields.size() && map.kind == Node::Kind::map; ++i) {
-    if (given[i] || fields[i].standard.kind != Node::Kind::nothing) continue;
+    if (given[i] || fields[i].may_be_absent) continue;
+    if (fields[i].standard.kind != Node::Kind::nothing) continue;
     reader.problem(map.line, join(place.path, fields[i].path),
                    "missing; allowed: " + fields[i].type.allowed);
   }
@@ -162,7 +214,10 @@ Type<T> map_of(const Fields<T>& fields) {
   };
   type.print = [&fields](const T& value) {
     std::vector<Member> members;
-    for (const auto& field : fields) members.push_back({field.path, 0, field.print(value)});
+    for (const auto& field : fields) {
+      Node node = field.print(value);
+      if (node.kind != Node::Kind::nothing) members.push_back({field.path, 0, std::move(node)});
+    }
     return Node::map(std::move(members));
   };
   return type;

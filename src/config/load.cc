@@ -244,6 +244,20 @@ Loaded alone(const std::string& file, Fault fault) {
   return std::unexpected(std::vector{Problem{file, fault.line, "", std::move(fault.message)}});
 }
 
+void find_zones(Limits& limits, const Zones& zones, Reader& reader) {
+  for (std::size_t i = 0; i < limits.buckets.size(); ++i) {
+    Bucket& bucket = limits.buckets[i];
+    const std::string path = "limits.buckets[" + std::to_string(i) + "].zone";
+    if (!bucket.zone || !reader.sound(path)) continue;
+    auto zone = zones(*bucket.zone);
+    if (zone) {
+      bucket.zone_rules = *std::move(zone);
+    } else {
+      reader.problem(reader.line_of(path), path, zone.error().message);
+    }
+  }
+}
+
 std::string too_large() {
   return "larger than " + std::to_string(bounds::config_bytes_max) +
          " bytes; a configuration is shorter than that";
@@ -251,7 +265,8 @@ std::string too_large() {
 
 }  // namespace
 
-Loaded load_text(const std::string& file, std::string_view text, const Env& env) try {
+Loaded load_text(const std::string& file, std::string_view text, const Env& env,
+                 const Zones& zones) try {
   if (text.size() > bounds::config_bytes_max) return alone(file, {0, too_large()});
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   if (auto fault = check_characters(text)) return alone(file, *std::move(fault));
@@ -260,6 +275,7 @@ Loaded load_text(const std::string& file, std::string_view text, const Env& env)
   const Node root = parse(text, reader);
   Config config;
   if (root.kind != Node::Kind::nothing) read_map(reader, root, {}, config_fields(), config);
+  find_zones(config.limits, zones, reader);
   check_together(config, reader);
   auto problems = reader.take_problems();
   if (!problems.empty()) return std::unexpected(std::move(problems));
@@ -268,7 +284,7 @@ Loaded load_text(const std::string& file, std::string_view text, const Env& env)
   return alone(file, std::move(fault));
 }
 
-Loaded load(const std::string& file, const Env& env) {
+Loaded load(const std::string& file, const Env& env, const Zones& zones) {
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   std::string text(bounds::config_bytes_max + 1, '\0');
@@ -280,7 +296,7 @@ Loaded load(const std::string& file, const Env& env) {
                                "defaults"});
   }
   text.resize(static_cast<std::size_t>(stream.gcount()));
-  return load_text(file, text, env);
+  return load_text(file, text, env, zones);
 }
 
 }  // namespace pawl::config

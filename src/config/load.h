@@ -7,10 +7,11 @@
 //           loaded.
 // Bounds:   bounds::config_bytes_max bytes, bounds::config_depth_max levels; these, bytes that are
 //           not UTF-8 and text that is not YAML end the reading, so they are told alone.
-// Threads:  any. The environment is read through `env` alone.
+// Threads:  any. The environment is read through `env` alone, time zones through `zones`.
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,14 +19,18 @@
 #include "config/config.h"
 #include "config/expand.h"
 #include "config/problem.h"
+#include "pawl/result.h"
 
 namespace pawl::config {
 
 using Loaded = std::expected<Config, std::vector<Problem>>;
+// The zone of a name, as in Europe/Zurich, or why there is none.
+using Zones = std::function<Result<Zone>(std::string_view)>;
 
-Loaded load(const std::string& file, const Env& env);
+Loaded load(const std::string& file, const Env& env, const Zones& zones);
 
 // The same for text at hand; `file` is the name that problems carry. Pure.
-Loaded load_text(const std::string& file, std::string_view text, const Env& env);
+Loaded load_text(const std::string& file, std::string_view text, const Env& env,
+                 const Zones& zones);
 
 }  // namespace pawl::config

@@ -21,8 +21,18 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::StartsWith;
 
 const Env no_env = [](std::string_view) { return std::nullopt; };
+
+// A world of two zones.
+const Zones two_zones = [](std::string_view name) -> Result<Zone> {
+  if (name == "UTC") return Zone::utc();
+  if (name == "Europe/Zurich") return Zone("Europe/Zurich", Duration::hours(1));
+  return failure(Code::invalid, "unknown time zone '" + std::string(name) +
+                                    "'; use a name like Europe/Zurich; needs the tzdata package");
+};
 
 std::string contents(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -40,11 +50,11 @@ std::string lines(const Loaded& loaded) {
 }
 
 std::string problems_of(std::string_view text, const Env& env = no_env) {
-  return lines(load_text("pawl.yaml", text, env));
+  return lines(load_text("pawl.yaml", text, env, two_zones));
 }
 
 Config loaded(std::string_view text, const Env& env = no_env) {
-  auto config = load_text("pawl.yaml", text, env);
+  auto config = load_text("pawl.yaml", text, env, two_zones);
   EXPECT_TRUE(config.has_value()) << lines(config);
   return config.value_or(Config());
 }
@@ -54,7 +64,8 @@ class Broken : public ::testing::TestWithParam<std::filesystem::path> {};
 TEST_P(Broken, IsToldExactlyWhatIsExpected) {
   const auto file = GetParam();
   const auto expected = std::filesystem::path(file).replace_extension(".expected");
-  const std::string told = lines(load_text(file.filename().string(), contents(file), no_env));
+  const std::string told =
+      lines(load_text(file.filename().string(), contents(file), no_env, two_zones));
   EXPECT_EQ(told, contents(expected)) << expected;
   // Whatever stood in the file, a problem is one line of text.
   EXPECT_TRUE(std::ranges::none_of(told, [](char c) { return c != '\n' && c >= 0 && c < 0x20; }));
@@ -97,15 +108,34 @@ tenants:
   header: X-Account
   trusted_proxies: [10.0.0.0/8, "2001:db8::/32", 192.0.2.7]
   missing: reject
+  default_plan: pro
+  plans: {acme: free, "a$b:c": pro}
+  overrides: {acme: {all-of_it-2: 500/1m}}
+plans:
+  pro: {all-of_it-2: 50/1s, slots: 9/30s, month: 7/30d}
+  free: {}
 limits:
-  store: memory
-  headers: [legacy]
+  store: redis://me:hush@127.0.0.1:6379/0
+  calendar_store: sqlite:data/counts.db
+  on_store_failure: deny
+  headers: [legacy, draft7]
   buckets:
     - name: all-of_it-2
       scope: tenant
       algorithm: token_bucket
       rate: 5/500ms
       burst: 7
+      shadow: true
+      on_change: proportional
+    - {name: window, scope: everyone, rate: 1/1s}
+    - {name: log, scope: address, algorithm: sliding_log, rate: 10000/1s, on_change: reset}
+    - {name: slots, algorithm: concurrency, slots: 3, lease: 90s}
+    - name: month
+      algorithm: calendar
+      limit: 10000
+      every: month
+      zone: Europe/Zurich
+      anchor: 2026-01-31T06:30
 audit:
   sinks:
     - file:/var/log/pawl/with a blank.jsonl
@@ -123,14 +153,37 @@ log: {level: trace, format: json}
               ElementsAre(parse_prefix("10.0.0.0/8").value(), parse_prefix("2001:db8::/32").value(),
                           parse_prefix("192.0.2.7").value()));
   EXPECT_EQ(config.tenants.missing, MissingTenant::reject);
-  EXPECT_EQ(config.limits.store, LimitStore::memory);
-  EXPECT_THAT(config.limits.headers, ElementsAre(LimitHeader::legacy));
-  ASSERT_EQ(config.limits.buckets.size(), 1U);
+  EXPECT_EQ(config.tenants.default_plan, "pro");
+  EXPECT_THAT(config.tenants.plans, ElementsAre(Pair("a$b:c", "pro"), Pair("acme", "free")));
+  EXPECT_EQ(config.tenants.overrides.at("acme").at("all-of_it-2"),
+            (limit::Rate{500, Duration::minutes(1)}));
+  EXPECT_EQ(config.plans.at("pro").at("slots"), (limit::Rate{9, Duration::seconds(30)}));
+  EXPECT_TRUE(config.plans.at("free").empty());
+  EXPECT_EQ(config.limits.store.kind, LimitStore::Kind::redis);
+  EXPECT_EQ(config.limits.store.url.reveal(), "redis://me:hush@127.0.0.1:6379/0");
+  EXPECT_EQ(config.limits.calendar_store.path, "data/counts.db");
+  EXPECT_EQ(config.limits.on_store_failure, OnStoreFailure::deny);
+  EXPECT_THAT(config.limits.headers, ElementsAre(LimitHeader::legacy, LimitHeader::draft7));
+  ASSERT_EQ(config.limits.buckets.size(), 5U);
   EXPECT_EQ(config.limits.buckets[0].name, "all-of_it-2");
   EXPECT_EQ(config.limits.buckets[0].scope, Scope::tenant);
   EXPECT_EQ(config.limits.buckets[0].algorithm, Algorithm::token_bucket);
   EXPECT_EQ(config.limits.buckets[0].rate, (limit::Rate{5, Duration::milliseconds(500)}));
   EXPECT_EQ(config.limits.buckets[0].burst, 7);
+  EXPECT_TRUE(config.limits.buckets[0].shadow);
+  EXPECT_EQ(config.limits.buckets[0].on_change, limit::OnChange::proportional);
+  EXPECT_EQ(config.limits.buckets[1].scope, Scope::everyone);
+  EXPECT_EQ(config.limits.buckets[1].algorithm, Algorithm::sliding_window);
+  EXPECT_EQ(config.limits.buckets[2].scope, Scope::address);
+  EXPECT_EQ(config.limits.buckets[2].algorithm, Algorithm::sliding_log);
+  EXPECT_EQ(config.limits.buckets[3].slots, 3);
+  EXPECT_EQ(config.limits.buckets[3].lease, Duration::seconds(90));
+  EXPECT_EQ(config.limits.buckets[4].limit, 10000);
+  EXPECT_EQ(config.limits.buckets[4].every, limit::CalendarUnit::month);
+  EXPECT_EQ(config.limits.buckets[4].zone, "Europe/Zurich");
+  EXPECT_EQ(config.limits.buckets[4].zone_rules, two_zones("Europe/Zurich").value());
+  EXPECT_EQ(from_civil(config.limits.buckets[4].anchor.value()),
+            parse_instant("2026-01-31T06:30:00Z").value());
   ASSERT_EQ(config.audit.sinks.size(), 1U);
   EXPECT_EQ(config.audit.sinks[0].path, "/var/log/pawl/with a blank.jsonl");
   EXPECT_EQ(config.audit.on_full, OnFull::fail);
@@ -140,7 +193,7 @@ log: {level: trace, format: json}
 
 TEST(Load, LeavesWhatTheFileDoesNotNameAtItsDefault) {
   const Config config = loaded("limits:\n  buckets: [{name: one, rate: 1/1s}]\n");
-  EXPECT_EQ(config.limits.buckets[0].burst, 0);
+  EXPECT_FALSE(config.limits.buckets[0].burst.has_value());
   EXPECT_EQ(config.limits.headers.size(), 2U);
   EXPECT_THAT(changes(Config(), config), ElementsAre(Change{"limits.buckets", false}));
 }
@@ -183,13 +236,14 @@ TEST(Load, FillsInVariablesInValuesAlone) {
   EXPECT_EQ(loaded("server:\n  admin:\n    token: ${NONE:-}\n", env).server.admin.token.reveal(),
             "");
   EXPECT_EQ(problems_of("limits:\n  headers: ${LIST}\n", env),
-            "pawl.yaml:2: limits.headers: found \"${LIST}\"; allowed: a list of ratelimit and "
-            "legacy, of one of them or of none\n");
+            "pawl.yaml:2: limits.headers: found \"${LIST}\"; allowed: a list of at most one of "
+            "ratelimit, draft7 and draft6, and legacy or not\n");
   EXPECT_EQ(problems_of("limits:\n  headers: ['${LIST}']\n", env),
             "pawl.yaml:2: limits.headers[0]: found \"[a, b]\\nlog: {level: error}\", from "
-            "\"${LIST}\"; allowed: ratelimit or legacy\n");
+            "\"${LIST}\"; allowed: ratelimit, draft7, draft6 or legacy\n");
   EXPECT_EQ(problems_of("${log}:\n  threads: 1\n", env),
-            "pawl.yaml:1: \"${log}\": unknown key; allowed: server, tenants, limits, audit, log\n");
+            "pawl.yaml:1: \"${log}\": unknown key; allowed: server, tenants, plans, limits, audit, "
+            "log\n");
 }
 
 TEST(Load, NeverTellsASecret) {
@@ -203,8 +257,26 @@ TEST(Load, NeverTellsASecret) {
 }
 
 TEST(Load, NeverTellsThePasswordOfAUrl) {
-  EXPECT_EQ(problems_of("limits:\n  store: redis://me:hu@sh@127.0.0.1:6379/0\n"),
-            "pawl.yaml:2: limits.store: found \"redis://***@127.0.0.1:6379/0\"; allowed: memory\n");
+  const std::string told = problems_of("limits:\n  store: memcached://me:hu@sh@127.0.0.1:6379/0\n");
+  EXPECT_THAT(told, StartsWith("pawl.yaml:2: limits.store: found "
+                               "\"memcached://***@127.0.0.1:6379/0\"; allowed: memory, "));
+}
+
+TEST(Load, RefusesAPasswordThatWasCopiedFromWhatIsShown) {
+  EXPECT_THAT(problems_of("limits:\n  store: redis://me:***@127.0.0.1\n"),
+              StartsWith("pawl.yaml:2: limits.store: found \"redis://***@127.0.0.1\"; allowed: "));
+}
+
+TEST(Load, TakesEveryFormOfAStore) {
+  for (const char* store : {"memory", "sqlite:data/counts.db", "redis://h", "rediss://h:6380",
+                            "redis+cluster://a:1,b:2", "rediss+cluster://u:p@a:1,b:2?ca=x.pem"}) {
+    loaded("limits:\n  store: " + std::string(store) + "\n");
+  }
+  for (const char* store : {"Memory", "sqlite:", "redis://", "redis:/h", "redis://a b", "\"\"",
+                            "file:counts.db", "valkey://h"}) {
+    EXPECT_NE(problems_of("limits:\n  store: " + std::string(store) + "\n"), "no problem\n")
+        << store;
+  }
 }
 
 TEST(Load, LetsAnUpstreamElsewhereHaveThePortOfAListener) {
@@ -228,7 +300,7 @@ TEST(Load, ComparesOnlyFieldsThatWereRead) {
                            "server:\n  listen: nowhere\n  upstream: http://127.0.0.1:8080\n",
                            "server:\n  listen: 127.0.0.1:9000\n  upstream: nowhere\n",
                            "limits:\n  buckets: [{name: a, rate: never, burst: 1000000000}]\n"}) {
-    const auto result = load_text("pawl.yaml", text, no_env);
+    const auto result = load_text("pawl.yaml", text, no_env, two_zones);
     ASSERT_FALSE(result.has_value()) << text;
     EXPECT_EQ(result.error().size(), 1U) << lines(result);
   }
@@ -252,7 +324,7 @@ TEST(Load, TakesATabWhereItIsNoIndentation) {
 TEST(Load, TellsTheFirstHundredProblemsAndCountsTheRest) {
   std::string text = "limits:\n";
   for (int i = 0; i < 150; ++i) text += "  key" + std::to_string(i) + ": 1\n";
-  const auto result = load_text("pawl.yaml", text, no_env);
+  const auto result = load_text("pawl.yaml", text, no_env, two_zones);
   ASSERT_FALSE(result.has_value());
   ASSERT_EQ(result.error().size(), bounds::config_problems_max + 1);
   EXPECT_EQ(to_string(result.error().back()), "pawl.yaml: and 50 more problems like these");
@@ -290,11 +362,11 @@ class LoadFile : public ::testing::Test {
 TEST_F(LoadFile, ReadsWhatStandsThere) {
   const std::string file = (folder_ / "pawl.yaml").string();
   std::ofstream(file) << "log: {level: warn}\n";
-  const auto config = load(file, no_env);
+  const auto config = load(file, no_env, two_zones);
   ASSERT_TRUE(config.has_value()) << lines(config);
   EXPECT_EQ(config->log.level, LogLevel::warn);
   std::ofstream(file) << "log: {level: loud}\n";
-  EXPECT_EQ(lines(load(file, no_env)),
+  EXPECT_EQ(lines(load(file, no_env, two_zones)),
             file + ":1: log.level: found \"loud\"; allowed: trace, debug, info, warn or error\n");
 }
 
@@ -302,9 +374,9 @@ TEST_F(LoadFile, SaysWhatToDoWhenItCannotBeRead) {
   const std::string advice =
       "; name a file that is there and may be read, or none for the defaults\n";
   const std::string missing = (folder_ / "missing.yaml").string();
-  EXPECT_EQ(lines(load(missing, no_env)),
+  EXPECT_EQ(lines(load(missing, no_env, two_zones)),
             missing + ": cannot be read (No such file or directory)" + advice);
-  EXPECT_EQ(lines(load(folder_.string(), no_env)),
+  EXPECT_EQ(lines(load(folder_.string(), no_env, two_zones)),
             folder_.string() + ": cannot be read (Is a directory)" + advice);
 }
 
@@ -312,7 +384,7 @@ TEST_F(LoadFile, RefusesOneThatIsTooLargeWithoutReadingItAll) {
   const std::string file = (folder_ / "large.yaml").string();
   std::ofstream(file) << "#";
   std::filesystem::resize_file(file, bounds::config_bytes_max * 1000);
-  EXPECT_EQ(lines(load(file, no_env)),
+  EXPECT_EQ(lines(load(file, no_env, two_zones)),
             file + ": larger than 4194304 bytes; a configuration is shorter than that\n");
 }
 

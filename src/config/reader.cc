@@ -141,13 +141,32 @@ void Reader::walk(const Node& map, const Place& place, std::span<const std::stri
     refuse(map, place.path, {"a map with the keys " + listed(keys_below(place.prefix, paths))});
     return;
   }
+  once_each(map, place.path,
+            [&](const Member& each, const std::string&) { member(each, place, paths, take); });
+}
+
+bool Reader::each(const Node& map, const std::string& path, Allowed allowed, const TakeAny& take) {
+  if (map.kind == Node::Kind::nothing) return true;  // all its lines are commented out
+  if (map.kind != Node::Kind::map) {
+    refuse(map, path, allowed);
+    return false;
+  }
+  once_each(map, path, [&](const Member& member, const std::string& place) {
+    lines_[place] = member.value.line;
+    take(member, place);
+  });
+  return true;
+}
+
+void Reader::once_each(const Node& map, const std::string& path, const TakeAny& take) {
   std::map<std::string_view, int> seen;
   for (const Member& each : map.members) {
+    const std::string place = join(path, each.key);
     const auto [first, is_new] = seen.emplace(each.key, each.line);
     if (is_new) {
-      member(each, place, paths, take);
+      take(each, place);
     } else {
-      problem(each.line, join(place.path, each.key),
+      problem(each.line, place,
               "found twice, first on line " + std::to_string(first->second) + "; keep one");
     }
   }
@@ -181,6 +200,11 @@ void Reader::member(const Member& member, const Place& place, std::span<const st
 
 bool Reader::sound(std::string_view path) const {
   return std::ranges::none_of(problems_, [&](const Problem& each) { return each.path == path; });
+}
+
+bool Reader::sound_below(std::string_view path) const {
+  return std::ranges::none_of(problems_,
+                              [&](const Problem& each) { return each.path.starts_with(path); });
 }
 
 int Reader::line_of(const std::string& path) const {

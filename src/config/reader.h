@@ -58,8 +58,15 @@ class Reader {
   void walk(const Node& map, const Place& place, std::span<const std::string> paths,
             const Take& take);
 
+  // Hands every member of a map to `take`, whatever its key, each key once. False, and a problem,
+  // when it is no map.
+  using TakeAny = std::function<void(const Member&, const std::string& path)>;
+  bool each(const Node& map, const std::string& path, Allowed allowed, const TakeAny& take);
+
   // Whether the value at this path was read without a problem, or was left to its default.
   bool sound(std::string_view path) const;
+  // The same for everything at this path and below.
+  bool sound_below(std::string_view path) const;
   // Where it stands; 0 when the file does not have it.
   int line_of(const std::string& path) const;
 
@@ -67,6 +74,7 @@ class Reader {
   std::vector<Problem> take_problems();
 
  private:
+  void once_each(const Node& map, const std::string& path, const TakeAny& take);
   void member(const Member& member, const Place& place, std::span<const std::string> paths,
               const Take& take);
 

@@ -17,7 +17,7 @@ TEST(Reload, SeesNoChangeBetweenEquals) {
 
 TEST(Reload, TellsWhatCanChangeWhileRunning) {
   Config next;
-  next.limits.buckets[0].burst = 21;
+  next.limits.buckets[0].rate->count = 101;
   EXPECT_THAT(changes(Config(), next), ElementsAre(Change{"limits.buckets", false}));
 }
 
@@ -33,6 +33,17 @@ TEST(Reload, SeesASecretChange) {
   running.server.admin.token = Secret<std::string>("one");
   next.server.admin.token = Secret<std::string>("two");
   EXPECT_THAT(changes(running, next), ElementsAre(Change{"server.admin.token", false}));
+}
+
+TEST(Reload, SeesThatOnlyThePasswordOfAStoreChanged) {
+  Config running;
+  Config next;
+  const auto redis = [](const char* url) {
+    return LimitStore{.kind = LimitStore::Kind::redis, .path = {}, .url = Secret<std::string>(url)};
+  };
+  running.limits.store = redis("redis://:one@h");
+  next.limits.store = redis("redis://:two@h");
+  EXPECT_THAT(changes(running, next), ElementsAre(Change{"limits.store", true}));
 }
 
 TEST(Reload, TellsEveryChangeInTheOrderOfTheTable) {

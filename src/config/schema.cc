@@ -1,7 +1,11 @@
 #include "config/schema.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/bounds.h"
 #include "base/text.h"
+#include "config/policies.h"
 #include "config/values.h"
 
 namespace pawl::config {
@@ -19,25 +23,13 @@ Node texts(std::initializer_list<std::string_view> texts) {
 }
 
 Node standard_buckets() {
-  return Node::list({Node::map({{"name", 0, Node::of("global")},
-                                {"rate", 0, Node::of("100/1m")},
-                                {"burst", 0, Node::of("20")}})});
+  return Node::list(
+      {Node::map({{"name", 0, Node::of("global")}, {"rate", 0, Node::of("100/1m")}})});
 }
 
-Fields<Bucket> make_bucket_fields() {
-  return {
-      bind<Bucket>({"name", "What headers, metrics and the audit log call it.", {}}, bucket_name(),
-                   PAWL_MEMBER(name)),
-      bind<Bucket>({"scope", "Who shares one count.", Node::of("tenant")},
-                   one_of<Scope>({{"tenant", Scope::tenant}}), PAWL_MEMBER(scope)),
-      bind<Bucket>(
-          {"algorithm", "How requests are counted; token_bucket earns them back one by one.",
-           Node::of("token_bucket")},
-          one_of<Algorithm>({{"token_bucket", Algorithm::token_bucket}}), PAWL_MEMBER(algorithm)),
-      bind<Bucket>({"rate", "The even pace.", {}}, rate(), PAWL_MEMBER(rate)),
-      bind<Bucket>({"burst", "How many may come at once beyond the even pace.", Node::of("0")},
-                   whole_number<std::int64_t>(0, bounds::limit_count_max), PAWL_MEMBER(burst)),
-  };
+// Rates of buckets, by their names.
+Type<limit::Rates> rates() {
+  return map_by(name_key(), rate(), "a map of buckets and rates, as in {global: 1000/1m}");
 }
 
 Fields<Config> server_fields() {
@@ -83,26 +75,90 @@ Fields<Config> tenants_fields() {
                    one_of<MissingTenant>({{"anonymous", MissingTenant::anonymous},
                                           {"reject", MissingTenant::reject}}),
                    PAWL_MEMBER(tenants.missing)),
+      bind<Config>({"tenants.default_plan",
+                    "The plan of tenants that tenants.plans does not name. The plan free is always "
+                    "there; it changes nothing unless plans says so.",
+                    Node::of(free_plan)},
+                   bucket_name(), PAWL_MEMBER(tenants.default_plan)),
+      bind<Config>(
+          {"tenants.plans", "Which tenant has which plan.", Node::map({})},
+          map_by(tenant_key(), bucket_name(), "a map of tenants and plans, as in {acme: pro}"),
+          PAWL_MEMBER(tenants.plans)),
+      bind<Config>({"tenants.overrides",
+                    "Rates agreed with one tenant; they beat those of its plan.", Node::map({})},
+                   map_by(tenant_key(), rates(),
+                          "a map of tenants and rates, as in {acme: {global: 500/1m}}"),
+                   PAWL_MEMBER(tenants.overrides)),
+  };
+}
+
+Fields<Config> plans_fields() {
+  return {
+      bind<Config>(
+          {"plans",
+           "Rates that a plan gives to buckets of scope tenant, in place of their own. "
+           "For concurrency COUNT is slots and DURATION the lease; for calendar DURATION "
+           "is the length of its window.",
+           Node::map({})},
+          map_by(name_key(), rates(), "a map of plans and rates, as in {pro: {global: 1000/1m}}"),
+          PAWL_MEMBER(plans)),
+  };
+}
+
+Type<LimitHeader> limit_header() {
+  return one_of<LimitHeader>({{"ratelimit", LimitHeader::ratelimit},
+                              {"draft7", LimitHeader::draft7},
+                              {"draft6", LimitHeader::draft6},
+                              {"legacy", LimitHeader::legacy}});
+}
+
+Fields<Config> store_fields() {
+  return {
+      bind<Config>({"limits.store",
+                    "Where counts are kept: memory is this process alone, sqlite a file that "
+                    "survives it, a Redis is shared by many.",
+                    Node::of("memory"), needs_restart},
+                   limit_store(), PAWL_MEMBER(limits.store)),
+      bind<Config>({"limits.calendar_store",
+                    "Where calendar buckets are kept, so that a month's count outlives the "
+                    "process; empty: where the others are.",
+                    Node::of(""), needs_restart},
+                   calendar_store(), PAWL_MEMBER(limits.calendar_store)),
+      bind<Config>({"limits.on_store_failure",
+                    "While the store does not answer: local counts in this process, allow lets "
+                    "everything through, deny refuses everything.",
+                    Node::of("local"), needs_restart},
+                   one_of<OnStoreFailure>({{"local", OnStoreFailure::local},
+                                           {"allow", OnStoreFailure::allow},
+                                           {"deny", OnStoreFailure::deny}}),
+                   PAWL_MEMBER(limits.on_store_failure)),
+      bind<Config>({"limits.batch",
+                    "How many are taken from the store at once and handed out here: fewer trips, "
+                    "and up to so many too many a process; 1 is exact.",
+                    Node::of("1"), needs_restart},
+                   whole_number<std::int64_t>(1, bounds::limit_batch_max),
+                   PAWL_MEMBER(limits.batch)),
   };
 }
 
 Fields<Config> limits_fields() {
   return {
-      bind<Config>({"limits.store", "Where counts are kept; memory is this process alone.",
-                    Node::of("memory")},
-                   one_of<LimitStore>({{"memory", LimitStore::memory}}), PAWL_MEMBER(limits.store)),
       bind<Config>({"limits.headers",
                     "What an answer says of its limits: ratelimit is RateLimit and "
-                    "RateLimit-Policy, legacy is X-RateLimit-Limit, -Remaining and -Reset.",
+                    "RateLimit-Policy, draft7 and draft6 their older forms, legacy is "
+                    "X-RateLimit-Limit, -Remaining and -Reset.",
                     texts({"ratelimit", "legacy"})},
-                   list_of(one_of<LimitHeader>({{"ratelimit", LimitHeader::ratelimit},
-                                                {"legacy", LimitHeader::legacy}}),
-                           {0, bounds::config_list_max},
-                           "a list of ratelimit and legacy, of one of them or of none"),
+                   list_of(limit_header(), {0, bounds::config_list_max},
+                           "a list of at most one of ratelimit, draft7 and draft6, and legacy or "
+                           "not"),
                    PAWL_MEMBER(limits.headers)),
       bind<Config>(
-          {"limits.buckets", "The limits that requests are counted against.", standard_buckets()},
-          list_of(map_of(bucket_fields()), {1, 1}, "a list of exactly one bucket"),
+          {"limits.buckets",
+           "The limits that requests are counted against: all of them let a request through, or "
+           "none is charged.",
+           standard_buckets()},
+          list_of(bucket(), {1, bounds::limit_policies_max},
+                  "a list of 1 to " + std::to_string(bounds::limit_policies_max) + " buckets"),
           PAWL_MEMBER(limits.buckets)),
   };
 }
@@ -200,30 +256,37 @@ void check_upstream(const Server& server, Reader& reader) {
   }
 }
 
-// Beyond this the time at which a bucket is full could not be told any more.
-void check_bucket(const Bucket& bucket, const std::string& path, Reader& reader) {
-  if (!reader.sound(path + ".rate") || !reader.sound(path + ".burst")) return;
-  const std::int64_t interval_ns = bucket.rate.period.ns() / bucket.rate.count + 1;
-  const Duration refill = Duration::nanoseconds(interval_ns) * (bucket.burst + 1);
-  if (refill <= bounds::limit_refill_max) return;
-  reader.problem(reader.line_of(path + ".burst"), path + ".burst",
-                 "found " + std::to_string(bucket.burst) + ", which takes longer than " +
-                     to_string(bounds::limit_refill_max) + " to earn at " +
-                     limit::to_string(bucket.rate) + "; allowed: a smaller burst or a faster rate");
+// The three say the same in the same fields, so only one of them can be said.
+void check_headers(const Limits& limits, Reader& reader) {
+  const std::string path = "limits.headers";
+  const auto standards = std::ranges::count_if(
+      limits.headers, [](LimitHeader each) { return each != LimitHeader::legacy; });
+  if (standards <= 1 || !reader.sound_below(path)) return;
+  reader.problem(reader.line_of(path), path,
+                 "found " + std::to_string(standards) +
+                     " of ratelimit, draft7 and draft6, which use the same fields; keep one");
+}
+
+void check_buckets(const Limits& limits, Reader& reader) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < limits.buckets.size(); ++i) {
+    const std::string path = "limits.buckets[" + std::to_string(i) + "]";
+    check_bucket(limits.buckets[i], path, reader);
+    const std::string& name = limits.buckets[i].name;
+    if (name.empty() || names.insert(name).second) continue;
+    reader.problem(
+        reader.line_of(path + ".name"), path + ".name",
+        "found \"" + name + "\" for the second time; give each bucket a name of its own");
+  }
 }
 
 }  // namespace
 
-const Fields<Bucket>& bucket_fields() {
-  static const Fields<Bucket> fields = make_bucket_fields();
-  return fields;
-}
-
 const Fields<Config>& config_fields() {
   static const Fields<Config> fields = [] {
     Fields<Config> rows;
-    for (const auto& part :
-         {server_fields(), tenants_fields(), limits_fields(), audit_fields(), log_fields()}) {
+    for (const auto& part : {server_fields(), tenants_fields(), plans_fields(), store_fields(),
+                             limits_fields(), audit_fields(), log_fields()}) {
       rows.insert(rows.end(), part.begin(), part.end());
     }
     return rows;
@@ -238,9 +301,9 @@ Config::Config() {
 void check_together(const Config& config, Reader& reader) {
   check_listeners(config.server, reader);
   check_upstream(config.server, reader);
-  for (std::size_t i = 0; i < config.limits.buckets.size(); ++i) {
-    check_bucket(config.limits.buckets[i], "limits.buckets[" + std::to_string(i) + "]", reader);
-  }
+  check_headers(config.limits, reader);
+  check_buckets(config.limits, reader);
+  check_plans(config, reader);
 }
 
 }  // namespace pawl::config

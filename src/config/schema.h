@@ -3,14 +3,13 @@
 // so a new setting is one row here and one member in config.h.
 #pragma once
 
+#include "config/buckets.h"
 #include "config/config.h"
 #include "config/field.h"
 
 namespace pawl::config {
 
 const Fields<Config>& config_fields();
-// The fields of one item of limits.buckets.
-const Fields<Bucket>& bucket_fields();
 
 // What no field can check alone. A rule looks only at fields that were read without a problem.
 void check_together(const Config& config, Reader& reader);

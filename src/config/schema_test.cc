@@ -20,16 +20,24 @@ TEST(Schema, HoldsTheDefaultsOfTheContract) {
   EXPECT_EQ(config.tenants.header, "X-Tenant-Id");
   EXPECT_TRUE(config.tenants.trusted_proxies.empty());
   EXPECT_EQ(config.tenants.missing, MissingTenant::anonymous);
-  EXPECT_EQ(config.limits.store, LimitStore::memory);
+  EXPECT_EQ(config.tenants.default_plan, "free");
+  EXPECT_TRUE(config.tenants.plans.empty());
+  EXPECT_TRUE(config.tenants.overrides.empty());
+  EXPECT_TRUE(config.plans.empty());
+  EXPECT_EQ(config.limits.store.kind, LimitStore::Kind::memory);
+  EXPECT_EQ(config.limits.calendar_store.kind, LimitStore::Kind::none);
+  EXPECT_EQ(config.limits.on_store_failure, OnStoreFailure::local);
   EXPECT_THAT(config.limits.headers,
               ::testing::ElementsAre(LimitHeader::ratelimit, LimitHeader::legacy));
   ASSERT_EQ(config.limits.buckets.size(), 1U);
   const Bucket& bucket = config.limits.buckets[0];
   EXPECT_EQ(bucket.name, "global");
   EXPECT_EQ(bucket.scope, Scope::tenant);
-  EXPECT_EQ(bucket.algorithm, Algorithm::token_bucket);
+  EXPECT_EQ(bucket.algorithm, Algorithm::sliding_window);
   EXPECT_EQ(bucket.rate, (limit::Rate{100, Duration::minutes(1)}));
-  EXPECT_EQ(bucket.burst, 20);
+  EXPECT_FALSE(bucket.burst.has_value());
+  EXPECT_FALSE(bucket.shadow);
+  EXPECT_EQ(bucket.on_change, limit::OnChange::as_is);
   ASSERT_EQ(config.audit.sinks.size(), 1U);
   EXPECT_EQ(config.audit.sinks[0].path, "data/audit.jsonl");
   EXPECT_EQ(config.audit.on_full, OnFull::block);
@@ -69,7 +77,9 @@ TEST(Schema, NamesWhatOnlyARestartCanChange) {
     if (field.needs_restart) paths.push_back(field.path);
   }
   EXPECT_THAT(paths, ::testing::ElementsAre("server.listen", "server.threads",
-                                            "server.admin.listen", "audit.sinks", "audit.on_full"));
+                                            "server.admin.listen", "limits.store",
+                                            "limits.calendar_store", "limits.on_store_failure",
+                                            "limits.batch", "audit.sinks", "audit.on_full"));
 }
 
 }  // namespace

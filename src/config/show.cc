@@ -26,12 +26,19 @@ bool is_plain(std::string_view text) {
          });
 }
 
-void append_text(std::string& out, std::string_view text) {
-  const std::string escaped = escape(text);
-  if (is_plain(escaped)) {
-    out += escaped;
+void append_word(std::string& out, std::string_view word) {
+  if (is_plain(word)) {
+    out += word;
   } else {
-    json::append_quoted(out, escaped);
+    json::append_quoted(out, word);
+  }
+}
+
+void append_value(std::string& out, const Node& node) {
+  if (node.truth) {
+    out += node.text;
+  } else {
+    append_word(out, escape(node.text));
   }
 }
 
@@ -50,13 +57,14 @@ void append_flow(std::string& out, const Node& node) {
     out += '{';
     for (const Member& member : node.members) {
       out += separator;
-      out += member.key + ": ";
+      append_word(out, member.key);
+      out += ": ";
       append_flow(out, member.value);
       separator = ", ";
     }
     out += '}';
   } else {
-    append_text(out, node.text);
+    append_value(out, node);
   }
 }
 
@@ -65,9 +73,21 @@ bool is_list_of_maps(const Node& node) {
          node.items.front().kind == Node::Kind::map;
 }
 
-// `key: value`, lists of maps one key a line.
+// `key: value`, maps and lists of maps one key a line.
 void append_member(std::string& out, std::string_view key, const Node& node, std::size_t indent) {
-  out.append(indent, ' ').append(key);
+  out.append(indent, ' ');
+  append_word(out, key);
+  if (node.kind == Node::Kind::map && !node.members.empty()) {
+    out += ":\n";
+    for (const Member& member : node.members) {
+      out.append(indent + 2, ' ');
+      append_word(out, member.key);
+      out += ": ";
+      append_flow(out, member.value);
+      out += '\n';
+    }
+    return;
+  }
   if (!is_list_of_maps(node)) {
     out += ": ";
     append_flow(out, node);
@@ -116,7 +136,7 @@ std::string cell(std::string_view text) {
 template <class Owner>
 void append_row(std::string& out, const std::string& prefix, const Field<Owner>& field,
                 const Node& standard) {
-  std::string value = "must be given";
+  std::string value = field.may_be_absent ? "none" : "must be given";
   if (field.standard.kind != Node::Kind::nothing) {
     std::string text;
     append_flow(text, standard);
@@ -153,6 +173,7 @@ secrets hidden.
 Node shown(const Field<Config>& field, const Config& config) {
   Node node = field.print(config);
   if (field.type.secret && !node.text.empty()) node.text = hidden_secret;
+  if (field.type.url) node.text = without_password(node.text);
   return node;
 }
 
@@ -162,6 +183,7 @@ std::string show(const Config& config) {
   for (const auto& field : config_fields()) {
     const std::string_view now = section_of(field.path);
     append_section_heads(out, section, now);
+    if (now.empty()) out += '\n';
     section = now;
     const std::string_view path = field.path;
     const auto depth = static_cast<std::size_t>(std::ranges::count(path, '.'));

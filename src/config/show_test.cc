@@ -19,6 +19,7 @@ namespace pawl::config {
 namespace {
 
 const Env no_env = [](std::string_view) { return std::nullopt; };
+const Zones utc = [](std::string_view) { return Zone::utc(); };
 
 TEST(Show, WritesEveryFieldInTheOrderOfTheTable) {
   EXPECT_EQ(show(Config()), R"(server:
@@ -33,16 +34,25 @@ tenants:
   header: X-Tenant-Id
   trusted_proxies: []
   missing: anonymous
+  default_plan: free
+  plans: {}
+  overrides: {}
+
+plans: {}
 
 limits:
   store: memory
+  calendar_store: ""
+  on_store_failure: local
+  batch: 1
   headers: [ratelimit, legacy]
   buckets:
     - name: global
       scope: tenant
-      algorithm: token_bucket
+      algorithm: sliding_window
       rate: 100/1m
-      burst: 20
+      shadow: false
+      on_change: as_is
 
 audit:
   sinks: [file:data/audit.jsonl]
@@ -67,6 +77,32 @@ TEST(Show, HidesASecretAndQuotesWhatYamlWouldMisread) {
   EXPECT_NE(text.find("sinks: [\"file:a $${b}\\\"\\\\\", \"file:c:\"]\n"), std::string::npos)
       << text;
   EXPECT_EQ(text.find("hush"), std::string::npos) << text;
+}
+
+TEST(Show, HidesThePasswordOfAStoreAndNothingElseOfIt) {
+  const auto shown_as = [](const std::string& url) {
+    Config config;
+    config.limits.store = {
+        .kind = LimitStore::Kind::redis, .path = {}, .url = Secret<std::string>(url)};
+    const std::string text = show(config);
+    const auto begin = text.find("  store: ") + 9;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(shown_as("redis://me:hu@sh:@127.0.0.1:6379/0"), "\"redis://me:***@127.0.0.1:6379/0\"");
+  EXPECT_EQ(shown_as("redis://:hush@h?ca=a@b"), "\"redis://:***@b\"");
+  EXPECT_EQ(shown_as("redis://me@127.0.0.1"), "\"redis://me@127.0.0.1\"");
+  EXPECT_EQ(shown_as("rediss://127.0.0.1:6379"), "rediss://127.0.0.1:6379");
+}
+
+TEST(Show, WritesAMapOneKeyALine) {
+  Config config;
+  config.plans = {{"free", {}}, {"pro", {{"global", {1000, Duration::minutes(1)}}}}};
+  config.tenants.plans = {{"acme", "pro"}, {"a ${b}", "no"}};
+  const std::string text = show(config);
+  EXPECT_NE(text.find("\nplans:\n  free: {}\n  pro: {global: 1000/1m}\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n  plans:\n    \"a ${b}\": \"no\"\n    acme: pro\n"), std::string::npos)
+      << text;
 }
 
 rc::Gen<std::string> text_of(std::string letters, int least, int most) {
@@ -111,6 +147,36 @@ std::string any_path() {
   return path;
 }
 
+Bucket any_bucket() {
+  Bucket bucket;
+  bucket.name =
+      *rc::gen::oneOf(text_of("az09_-", 1, 64),
+                      rc::gen::element<std::string>("null", "true", "no", "0", "-", "---"));
+  bucket.scope = *rc::gen::element(Scope::tenant, Scope::address, Scope::everyone);
+  bucket.algorithm =
+      *rc::gen::element(Algorithm::sliding_window, Algorithm::sliding_log, Algorithm::token_bucket,
+                        Algorithm::concurrency, Algorithm::calendar);
+  bucket.shadow = *rc::gen::arbitrary<bool>();
+  bucket.on_change = *rc::gen::element(limit::OnChange::as_is, limit::OnChange::proportional,
+                                       limit::OnChange::reset);
+  const bool more = *rc::gen::arbitrary<bool>();
+  const auto number = *rc::gen::inRange<std::int64_t>(1, 1000);
+  if (bucket.algorithm == Algorithm::concurrency) {
+    bucket.slots = number;
+    if (more) bucket.lease = Duration::seconds(number);
+  } else if (bucket.algorithm == Algorithm::calendar) {
+    bucket.limit = number;
+    bucket.every = *rc::gen::element(limit::CalendarUnit::minute, limit::CalendarUnit::month);
+    if (more) bucket.zone = "UTC";
+    if (more) bucket.anchor = to_civil(Instant() + Duration::minutes(number));
+  } else {
+    bucket.rate = {number,
+                   Duration::nanoseconds(*rc::gen::inRange<std::int64_t>(1000, 1'000'000'000'000))};
+    if (more) bucket.burst = *rc::gen::inRange<std::int64_t>(0, 1000);
+  }
+  return bucket;
+}
+
 // Every field anything it may be; the few that depend on each other are kept apart by their ports.
 Config any_config() {
   Config config;
@@ -131,14 +197,15 @@ Config any_config() {
   }
   config.tenants.missing = *rc::gen::element(MissingTenant::anonymous, MissingTenant::reject);
   if (*rc::gen::arbitrary<bool>()) config.limits.headers.pop_back();
-  Bucket& bucket = config.limits.buckets[0];
-  bucket.name =
-      *rc::gen::oneOf(text_of("az09_-", 1, 64),
-                      rc::gen::element<std::string>("null", "true", "no", "0", "-", "---"));
-  bucket.rate.count = *rc::gen::inRange<std::int64_t>(1, 1000);
-  bucket.rate.period =
-      Duration::nanoseconds(*rc::gen::inRange<std::int64_t>(1000, 1'000'000'000'000));
-  bucket.burst = *rc::gen::inRange<std::int64_t>(0, 1000);
+  config.limits.store = {.kind = LimitStore::Kind::sqlite, .path = any_path(), .url = {}};
+  config.limits.buckets = {any_bucket()};
+  config.limits.buckets[0].name += "-1";
+  config.limits.buckets.push_back(any_bucket());
+  config.limits.buckets[1].name += "-2";
+  RC_PRE(config.limits.buckets[1].name.size() <= bounds::config_name_bytes_max);
+  RC_PRE(config.limits.buckets[0].name.size() <= bounds::config_name_bytes_max);
+  config.plans[*text_of("az09_-", 1, 64)];
+  config.tenants.plans[*text_of("aZ9${}*\"'\\:#-", 1, 20)] = "free";
   config.audit.sinks = {{any_path()}};
   config.audit.on_full = *rc::gen::element(OnFull::block, OnFull::fail);
   config.log.level = *rc::gen::element(LogLevel::trace, LogLevel::debug, LogLevel::info,
@@ -150,13 +217,13 @@ Config any_config() {
 RC_GTEST_PROP(Show, ReadsBackAsTheSameOnceTheSecretIsFilledIn, ()) {
   const Config config = any_config();
   const std::string text = show(config);
-  RC_ASSERT(!load_text("pawl.yaml", text, no_env).has_value());
+  RC_ASSERT(!load_text("pawl.yaml", text, no_env, utc).has_value());
 
   std::string filled = text;
   const std::string hidden = "    token: \"***\"\n";
   RC_ASSERT(filled.find(hidden) != std::string::npos);
   filled.replace(filled.find(hidden), hidden.size(), "    token: filled-in\n");
-  auto again = load_text("pawl.yaml", filled, no_env);
+  auto again = load_text("pawl.yaml", filled, no_env, utc);
   if (!again) {
     std::string told;
     for (const auto& problem : again.error()) told += to_string(problem) + "\n";
@@ -169,7 +236,7 @@ RC_GTEST_PROP(Show, ReadsBackAsTheSameOnceTheSecretIsFilledIn, ()) {
 
 TEST(Show, ReadsBackAsTheSameWhereThereIsNoSecret) {
   const std::string text = show(Config());
-  const auto again = load_text("pawl.yaml", text, no_env);
+  const auto again = load_text("pawl.yaml", text, no_env, utc);
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(show(*again), text);
 }

@@ -25,6 +25,7 @@ struct Node {
   Kind kind = Kind::nothing;
   int line = 0;  // in the file, from 1
   std::string text;
+  bool truth = false;  // the text is true or false, and means it
   std::vector<Node> items;
   std::vector<Member> members;  // as written, duplicates included
 

@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "config/field.h"
 #include "core/limit/rate.h"
+#include "pawl/time.h"
 
 namespace pawl::config {
 
@@ -30,6 +31,22 @@ Type<std::string> header_name();
 Type<std::string> bucket_name();
 Type<limit::Rate> rate();
 Type<AuditSink> sink();
+Type<Duration> duration(Duration least, Duration most);
+Type<bool> truth();
+Type<std::string> zone_name();
+// What the clocks of a zone show, to the minute: 2026-01-31T00:00.
+Type<CivilTime> local_time();
+// Where counts may be kept.
+Type<LimitStore> limit_store();
+// Where calendar buckets may be kept apart from the others.
+Type<LimitStore> calendar_store();
+
+// Names that users choose as keys: of plans and buckets, and of tenants.
+KeyRule name_key();
+KeyRule tenant_key();
+
+// A URL as it is shown: its password as hidden_secret.
+std::string without_password(std::string_view url);
 
 // Decimal digits, no sign, no leading zero.
 std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t least,

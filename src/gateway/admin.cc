@@ -1,5 +1,8 @@
 #include "gateway/admin.h"
 
+#include <utility>
+
+#include "base/json.h"
 #include "base/sha256.h"
 
 namespace pawl::gateway {
@@ -18,6 +21,23 @@ server::Response problem(http::ProblemCode code, std::string detail, std::string
   return server::problem_response({.code = code, .detail = std::move(detail)}, std::move(fields));
 }
 
+server::Response status(int code, json::Object body) {
+  return {
+      .status = code, .body = json::print(json::Value(std::move(body))) + "\n", .extra_fields = {}};
+}
+
+server::Response health(const AdminContext& context) {
+  const std::string degraded = context.degraded();
+  if (degraded.empty()) return status(200, {{"status", "ok"}});
+  return status(200, {{"status", "degraded"}, {"detail", degraded}});
+}
+
+server::Response readiness(const AdminContext& context) {
+  const Result<void> ready = context.ready();
+  if (ready) return status(200, {{"status", "ready"}});
+  return status(503, {{"status", "not ready"}, {"detail", ready.error().message}});
+}
+
 }  // namespace
 
 server::Response answer_admin(const AdminContext& context, const server::Request& request) {
@@ -27,11 +47,8 @@ server::Response answer_admin(const AdminContext& context, const server::Request
     return problem(http::ProblemCode::method_not_allowed, "Only GET is served here.",
                    "Allow: GET, HEAD\r\n");
   }
-  if (path == "/healthz") return {.body = "{\"status\":\"ok\"}\n", .extra_fields = {}};
-  if (path == "/readyz") {
-    if (context.ready()) return {.body = "{\"status\":\"ready\"}\n", .extra_fields = {}};
-    return {.status = 503, .body = "{\"status\":\"draining\"}\n", .extra_fields = {}};
-  }
+  if (path == "/healthz") return health(context);
+  if (path == "/readyz") return readiness(context);
   if (!may_enter(context, request)) {
     return problem(http::ProblemCode::unauthorized,
                    "Send the admin token: Authorization: Bearer TOKEN.",

@@ -16,7 +16,8 @@ namespace pawl::gateway {
 struct AdminContext {
   const metrics::Registry& metrics;
   Secret<std::string> token;
-  std::function<bool()> ready;
+  std::function<Result<void>()> ready;    // the error says why it is not
+  std::function<std::string()> degraded;  // empty, or what works less well than it should
   // Brings gauges up to date before they are read.
   std::function<void()> refresh;
 };

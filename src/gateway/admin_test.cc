@@ -17,11 +17,13 @@ class AdminTest : public ::testing::Test {
   }
 
   metrics::Registry registry;
-  bool ready = true;
+  Result<void> ready;
+  std::string degraded;
   int refreshed = 0;
   AdminContext context{.metrics = registry,
                        .token = Secret<std::string>("s3cret"),
                        .ready = [this] { return ready; },
+                       .degraded = [this] { return degraded; },
                        .refresh = [this] { ++refreshed; }};
   server::Response response;
 };
@@ -29,9 +31,14 @@ class AdminTest : public ::testing::Test {
 TEST_F(AdminTest, ProbesNeedNoToken) {
   EXPECT_EQ(status("GET", "/healthz"), 200);
   EXPECT_EQ(status("HEAD", "/readyz?x"), 200);
-  ready = false;
+  ready = failure(Code::unavailable, "it is draining");
   EXPECT_EQ(status("GET", "/readyz"), 503);
+  EXPECT_EQ(response.body, "{\"detail\":\"it is draining\",\"status\":\"not ready\"}\n");
   EXPECT_EQ(status("GET", "/healthz"), 200);
+  EXPECT_EQ(response.body, "{\"status\":\"ok\"}\n");
+  degraded = "a \"store\" is lost";
+  EXPECT_EQ(status("GET", "/healthz"), 200) << "it serves, if less well";
+  EXPECT_EQ(response.body, "{\"detail\":\"a \\\"store\\\" is lost\",\"status\":\"degraded\"}\n");
 }
 
 TEST_F(AdminTest, MetricsNeedTheToken) {

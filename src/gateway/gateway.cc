@@ -49,7 +49,8 @@ Gateway::Gateway(config::Config config, Parts parts)
       telemetry_(parts_.metrics, log::Logger(parts_.log_output)),
       admin_context_{.metrics = parts_.metrics,
                      .token = config_.server.admin.token,
-                     .ready = [this] { return !draining_ && parts_.audit.health().has_value(); },
+                     .ready = [this] { return readiness(); },
+                     .degraded = [this] { return parts_.degraded(); },
                      .refresh = [this] { tick(); }},
       admin_server_(*control_, parts_.clock, {.make_handler = [this](server::Connection& client) {
         return server::make_responder(
@@ -117,6 +118,12 @@ void Gateway::record(audit::Event event) {
     telemetry_.audit_failures.add();
     telemetry_.log.error("audit_failed", {{"reason", recorded.error().message}});
   }
+}
+
+Result<void> Gateway::readiness() {
+  if (draining_) return failure(Code::unavailable, "it is draining");
+  PAWL_TRY(parts_.audit.health());
+  return parts_.health();
 }
 
 void Gateway::on_signal(int signal) {

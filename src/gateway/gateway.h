@@ -40,6 +40,8 @@ class Gateway {
     metrics::Registry& metrics;
     Reload reload;
     std::function<void(const config::Config&)> reloaded;  // for what is not the gateway's own
+    std::function<Result<void>()> health;   // of the stores: an error says it is not ready
+    std::function<std::string()> degraded;  // empty, or what works less well than it should
     std::function<void()> every_second;
   };
 
@@ -64,6 +66,7 @@ class Gateway {
   void on_signal(int signal);
   void drain();
   void check_drained();
+  Result<void> readiness();
   void stop();
   void reload();
   void refuse_reload(const std::vector<std::string>& reasons);

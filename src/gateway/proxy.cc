@@ -71,6 +71,7 @@ std::shared_ptr<Proxy> Proxy::self() {
 
 void Proxy::on_head(const http::RequestHead& head) {
   settings_ = context_.settings;
+  policies = settings_;
   arrived_at_ = context_.clock.steady_now();
   machine = request::Machine();
   head_request_ = head.method == "HEAD";
@@ -102,14 +103,16 @@ void Proxy::start_request(const http::RequestHead& head, request::Tenant tenant)
                                  .tenant_header = settings_->tenants.header,
                                  .tenant = tenant.name});
   correlation.tenant_id = std::move(tenant.id);
-  limit_key_ = std::move(tenant.limit_key);
+  tenant_key_ = std::move(tenant.limit_key);
+  address_key_ = request::address_key(address);
+  fill_counts(counts_, *settings_,
+              {.tenant = tenant.name, .tenant_key = tenant_key_, .address_key = address_key_});
   body_chunked_ = head.framing.kind == http::Framing::Kind::chunked;
   request_sent_ = false;
   sent_ = false;
   answer_begun_ = false;
   answer_stash_.clear();
-  context_.engine.handle(*this,
-                         request::Arrived{&settings_->policy, limit_key_, is_harmless(head)});
+  context_.engine.handle(*this, request::Arrived{counts_, is_harmless(head)});
 }
 
 void Proxy::on_body(std::string_view piece) {
@@ -190,16 +193,14 @@ void Proxy::on_upstream_data(std::string_view bytes) {
   if (!answer_stash_.empty()) {
     answer_stash_.append(bytes);
     const std::string joined = std::exchange(answer_stash_, std::string());
-    std::string_view rest = joined;
-    if (read_answer(rest)) answer_complete(rest);
+    read_answer(joined);
     return;
   }
-  if (read_answer(bytes)) answer_complete(bytes);
+  read_answer(bytes);
 }
 
-// Reads head and body as far as they have come and passes them on in one send. True: the answer is
-// complete.
-bool Proxy::read_answer(std::string_view& bytes) {
+// Reads head and body as far as they have come and passes them on in one send.
+void Proxy::read_answer(std::string_view bytes) {
   std::string out;
   const bool head_sent = answer_begun_;
   while (!answer_begun_) {
@@ -208,11 +209,11 @@ bool Proxy::read_answer(std::string_view& bytes) {
       context_.telemetry.log.with(correlation)
           .warn("upstream_answer_refused", {{"reason", progress.error().reason}});
       upstream_failed(request::Failed::Kind::bad_answer, Outcome::unknown);
-      return false;
+      return;
     }
     if (*progress == http::HeadProgress::needs_more) {
       answer_stash_.assign(bytes);
-      return false;
+      return;
     }
     bytes.remove_prefix(answer_head_.bytes);
     if (answer_head_.status < 200) continue;  // an interim answer is for us, not for the client
@@ -234,11 +235,14 @@ bool Proxy::read_answer(std::string_view& bytes) {
       answer_begun_ = false;  // nothing of it went on: the client can still be told
       upstream_failed(request::Failed::Kind::bad_answer, Outcome::unknown);
     }
-    return false;
+    return;
+  }
+  if (answer_body_.done()) {
+    answer_complete(out, bytes);
+    return;
   }
   client_.send(out);
   if (client_.queued_bytes() > bounds::send_queue_bytes_max) upstream_->stream->pause();
-  return answer_body_.done();
 }
 
 // False: the body is not framed as HTTP asks.
@@ -258,7 +262,8 @@ bool Proxy::relay_body(std::string_view& bytes, std::string& out) {
   return true;
 }
 
-void Proxy::answer_complete(std::string_view rest) {
+// `last` is what the client has not got yet, `rest` what came behind the answer.
+void Proxy::answer_complete(std::string_view last, std::string_view rest) {
   // Bytes behind the answer belong to nobody: such a connection is not used again.
   if (upstream_keep_alive_ && request_sent_ && rest.empty()) {
     context_.pool.give_back(settings_->upstream, std::move(upstream_->stream));
@@ -267,7 +272,9 @@ void Proxy::answer_complete(std::string_view rest) {
     drop_upstream();
   }
   const bool keep_alive = answer_framing_.keep_alive;
+  // First its slots come back: who has the whole answer may send the next request at once.
   context_.engine.handle(*this, request::Answered{answer_status_});
+  if (!last.empty()) client_.send(last);
   client_.finish(keep_alive);
 }
 
@@ -276,11 +283,9 @@ void Proxy::on_upstream_closed() {
   if (!answer_begun_) {
     upstream_failed(request::Failed::Kind::unreachable, Outcome::unknown);
   } else if (answer_body_.complete_on_close()) {
-    if (answer_framing_.framing.kind == http::Framing::Kind::chunked) {
-      client_.send(http::last_chunk);
-    }
+    const bool chunked = answer_framing_.framing.kind == http::Framing::Kind::chunked;
     upstream_keep_alive_ = false;
-    answer_complete("");
+    answer_complete(chunked ? http::last_chunk : "", "");
   } else {
     answer_broken();
   }
@@ -311,16 +316,12 @@ void Proxy::drop_upstream() {
 }
 
 void Proxy::refuse(const request::Refuse& refusal) {
-  const std::string_view policies[] = {settings_->policy.name};
-  http::Problem problem{.code = refusal.code, .detail = refusal.detail};
-  if (refusal.code == http::ProblemCode::rate_limit) problem.violated_policies = policies;
+  const http::Problem problem{.code = refusal.code,
+                              .detail = refusal.detail,
+                              .violated_policies = refusal.violated_policies};
   std::string fields;
-  if (machine.has_verdict()) fields = limit_fields();
-  if (refusal.retry_after_seconds > 0) {
-    fields.append("Retry-After: ");
-    append_number(fields, refusal.retry_after_seconds);
-    fields.append("\r\n");
-  }
+  if (machine.has_answer()) fields = limit_fields();
+  limit::append_retry_after(fields, refusal.retry_after_seconds);
   fields.append("X-Request-Id: ").append(correlation.request_id).append("\r\n");
   client_.discard_body();
   const bool keep_alive = client_.may_keep_alive();
@@ -330,9 +331,7 @@ void Proxy::refuse(const request::Refuse& refusal) {
 
 void Proxy::ended(const request::RecordEnd& end, const Result<void>& recorded) {
   Telemetry& telemetry = context_.telemetry;
-  if (machine.has_verdict()) {
-    (machine.verdict().allowed ? telemetry.allowed : telemetry.refused).add();
-  }
+  if (machine.has_answer()) telemetry.count_limit(machine.counts(), machine.answer());
   const Duration took = context_.clock.steady_now() - arrived_at_;
   telemetry.count_end(end, took);
   if (!recorded) {
@@ -364,6 +363,7 @@ void Proxy::on_gone(int status) {
 }
 
 void Proxy::on_tick(SteadyInstant now) {
+  context_.engine.handle(*this, request::TimePassed{now});
   if (machine.state() != request::Machine::State::sending || connecting_) return;
   // A client that takes nothing has a deadline of its own.
   if (client_.queued_bytes() > 0) note_progress();
@@ -378,8 +378,7 @@ void Proxy::on_tick(SteadyInstant now) {
 
 std::string Proxy::limit_fields() const {
   std::string out;
-  limit::append_headers(out, settings_->dialects, settings_->policy, machine.verdict(),
-                        context_.clock.wall_now());
+  limit::append_headers(out, settings_->dialects, machine.counts(), machine.answer());
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/http/body.h"
 #include "core/http/head.h"
@@ -64,9 +65,9 @@ class Proxy final : public Door, public server::RequestHandler {
   void on_upstream_closed();
   void on_upstream_drained();
   void note_progress();
-  bool read_answer(std::string_view& bytes);
+  void read_answer(std::string_view bytes);
   bool relay_body(std::string_view& bytes, std::string& out);
-  void answer_complete(std::string_view rest);
+  void answer_complete(std::string_view last, std::string_view rest);
   void answer_broken();
   void upstream_failed(request::Failed::Kind kind, Outcome outcome);
   void drop_upstream();
@@ -78,7 +79,9 @@ class Proxy final : public Door, public server::RequestHandler {
   // The request.
   SettingsPtr settings_;
   SteadyInstant arrived_at_;
-  std::string limit_key_;
+  std::string tenant_key_;
+  std::string address_key_;
+  std::vector<limit::Count> counts_;
   std::string upstream_request_;  // head, and what of the body waits for the connection
   bool body_chunked_ = false;
   bool head_request_ = false;

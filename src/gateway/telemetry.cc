@@ -10,6 +10,8 @@ Telemetry::Telemetry(metrics::Registry& registry, log::Logger logger)
                                {{"decision", "allowed"}})),
       refused(registry.counter("pawl_limit_decisions_total", "Decisions of the limiter.",
                                {{"decision", "refused"}})),
+      shadow_refused(registry.counter("pawl_limit_shadow_refusals_total",
+                                      "Refusals that buckets in shadow would have given.")),
       rejected(registry.counter("pawl_requests_rejected_total",
                                 "Requests the framing gate refused as ambiguous or too large.")),
       outcome_applied(registry.counter("pawl_requests_total", "Requests ended, by outcome.",
@@ -46,6 +48,13 @@ void Telemetry::count_end(const request::RecordEnd& end, Duration took) {
       break;
   }
   request_time.observe(took.seconds());
+}
+
+void Telemetry::count_limit(limit::Counts counts, const limit::Answer& answer) {
+  (answer.allowed ? allowed : refused).add();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i].policy->options.shadow && !answer.verdicts[i].allowed) shadow_refused.add();
+  }
 }
 
 }  // namespace pawl::gateway

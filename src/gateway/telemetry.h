@@ -13,9 +13,13 @@ struct Telemetry {
   // A request is over; `status` is what its client saw.
   void count_end(const request::RecordEnd& end, Duration took);
 
+  // The limits decided on a request.
+  void count_limit(limit::Counts counts, const limit::Answer& answer);
+
   log::Logger log;
   metrics::Counter& allowed;
   metrics::Counter& refused;
+  metrics::Counter& shadow_refused;
   metrics::Counter& rejected;  // by the framing gate
   metrics::Counter& outcome_applied;
   metrics::Counter& outcome_not_applied;

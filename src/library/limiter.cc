@@ -1,14 +1,18 @@
 #include "pawl/limiter.h"
 
-#include <optional>
+#include <cstring>
+#include <future>
 #include <string>
 #include <utility>
 
 #include "adapter/memory/memory_counter_store.h"
 #include "adapter/system/system_clock.h"
+#include "adapter/system/system_entropy.h"
 #include "base/assert.h"
 #include "base/bounds.h"
+#include "core/limit/explain.h"
 #include "core/limit/policy.h"
+#include "library/waiting_room.h"
 
 namespace pawl {
 namespace {
@@ -19,40 +23,106 @@ std::unexpected<Error> out_of_range(std::string_view option, std::string found,
                                     "; allowed: " + std::move(allowed));
 }
 
-Result<limit::TokenBucket> bucket_of(const LimiterOptions& options) {
-  const std::string to_count_max = " to " + std::to_string(bounds::limit_count_max);
+Result<limit::Rule> bucket_of(const limit::Rate& rate, std::int64_t burst) {
+  if (burst < 0 || burst > bounds::limit_count_max) {
+    return out_of_range("burst", std::to_string(burst),
+                        "0 to " + std::to_string(bounds::limit_count_max));
+  }
+  const limit::TokenBucket bucket(rate, burst);
+  if (bucket.refill > bounds::limit_refill_max) {
+    return out_of_range(
+        "burst", std::to_string(burst),
+        "what " + limit::to_string(rate) + " earns in " + to_string(bounds::limit_refill_max));
+  }
+  return bucket;
+}
+
+Result<limit::Rule> rule_of(const LimiterOptions& options) {
   if (options.count < 1 || options.count > bounds::limit_count_max) {
-    return out_of_range("count", std::to_string(options.count), "1" + to_count_max);
+    return out_of_range("count", std::to_string(options.count),
+                        "1 to " + std::to_string(bounds::limit_count_max));
   }
   if (options.period <= Duration() || options.period > bounds::limit_period_max) {
     return out_of_range("period", std::to_string(options.period.ns()) + "ns",
                         "above 0 and up to " + to_string(bounds::limit_period_max));
   }
-  const limit::TokenBucket bucket{.rate = {.count = options.count, .period = options.period},
-                                  .burst = options.burst};
+  const limit::Rate rate{.count = options.count, .period = options.period};
   if (options.count > options.period.ns()) {
-    return out_of_range("rate", limit::to_string(bucket.rate), "at most one a nanosecond");
+    return out_of_range("rate", limit::to_string(rate), "at most one a nanosecond");
   }
-  if (options.burst < 0 || options.burst > bounds::limit_count_max) {
-    return out_of_range("burst", std::to_string(options.burst), "0" + to_count_max);
+  if (options.algorithm == Algorithm::token_bucket) return bucket_of(rate, options.burst);
+  if (options.burst != 0) {
+    return out_of_range("burst", std::to_string(options.burst), "0, but for a token_bucket");
   }
-  if (bucket.token_interval() * bucket.capacity() > bounds::limit_refill_max) {
-    return out_of_range("burst", std::to_string(options.burst),
-                        "what " + limit::to_string(bucket.rate) + " earns in " +
-                            to_string(bounds::limit_refill_max));
+  if (options.algorithm == Algorithm::sliding_window) return limit::SlidingWindow{rate};
+  if (options.count > bounds::limit_log_count_max) {
+    return out_of_range("count", std::to_string(options.count),
+                        "up to " + std::to_string(bounds::limit_log_count_max) +
+                            " for a sliding_log, which remembers each; take a sliding_window");
   }
-  return bucket;
+  return limit::SlidingLog{rate};
+}
+
+std::unexpected<Error> too_late(const Decision& decision, Duration within) {
+  if (decision.retry_after == Duration::max()) {
+    return failure(Code::refused,
+                   "it asks for more than a rested key has: it will never be "
+                   "allowed");
+  }
+  return failure(Code::refused, "it would be allowed after " + to_string(decision.retry_after) +
+                                    ", which is later than the " + to_string(within) +
+                                    " it may wait");
+}
+
+std::unexpected<Error> closing() {
+  return failure(Code::unavailable, "the limiter is being destroyed");
+}
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  std::memcpy(&seed, SystemEntropy().next().data(), sizeof(seed));
+  return seed;
 }
 
 }  // namespace
 
 struct Limiter::State {
-  State(const limit::TokenBucket& bucket, Clock* clock)
-      : policy{.name = "", .bucket = bucket}, store(clock ? *clock : system_clock) {}
+  State(limit::Rule rule, Clock* clock_)
+      : policy("limiter", std::move(rule)),
+        clock(clock_ ? *clock_ : system_clock),
+        store(clock, {.seed = random_seed()}) {}
+
+  Decision check(limit::Key key, std::int64_t cost) {
+    // A cost that cannot be is told as what can never be had.
+    const bool possible = cost >= 0 && cost <= bounds::limit_count_max;
+    const Count count{&policy, key};
+    const limit::Answer answer = store.check_now({&count, 1}, possible ? cost : 0);
+    const limit::Verdict& verdict = answer.bound();
+    return {.allowed = possible && answer.allowed,
+            .limit = verdict.limit,
+            .remaining = verdict.remaining,
+            .retry_after = possible ? answer.retry_after : Duration::max()};
+  }
+
+  // One more try of somebody who waits.
+  void try_again(std::string key, Acquire how, SteadyInstant due, Limiter::Done done) {
+    const Decision decision = check(key, how.cost);
+    if (decision.allowed) return done(decision);
+    if (decision.retry_after > due - clock.steady_now()) {
+      return done(too_late(decision, how.within));
+    }
+    waiting.after(decision.retry_after, [this, key = std::move(key), how, due,
+                                         done = std::move(done)](bool over) mutable {
+      if (over) return done(closing());
+      try_again(std::move(key), how, due, std::move(done));
+    });
+  }
 
   const limit::Policy policy;
   SystemClock system_clock;
+  Clock& clock;
   MemoryCounterStore store;
+  WaitingRoom waiting;
 };
 
 Limiter::Limiter(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -61,22 +131,42 @@ Limiter& Limiter::operator=(Limiter&& other) noexcept = default;
 Limiter::~Limiter() = default;
 
 Result<Limiter> Limiter::make(const LimiterOptions& options, Clock* clock) noexcept {
-  const limit::TokenBucket bucket = PAWL_TRY(bucket_of(options));
-  return Limiter(std::make_unique<State>(bucket, clock));
+  return Limiter(std::make_unique<State>(PAWL_TRY(rule_of(options)), clock));
 }
 
 Decision Limiter::check(std::string_view key, std::int64_t cost) noexcept {
   PAWL_ASSERT(state_ != nullptr);  // it was moved from
-  // A cost below nothing would give tokens back: told as what can never be had.
-  const bool possible = cost >= 0;
-  std::optional<limit::Verdict> verdict;
-  state_->store.charge({.policy = state_->policy, .key = key, .cost = possible ? cost : 0},
-                       [&](const Result<limit::Verdict>& answer) { verdict = answer.value(); });
-  PAWL_ASSERT(verdict.has_value());  // memory answers before charge() returns
-  return {.allowed = possible && verdict->allowed,
-          .limit = verdict->limit,
-          .remaining = verdict->remaining,
-          .retry_after = possible ? verdict->retry_after : Duration::max()};
+  return state_->check(key, cost);
+}
+
+Decision Limiter::check(KeyId key, std::int64_t cost) noexcept {
+  PAWL_ASSERT(state_ != nullptr);
+  return state_->check(limit::KeyId{.high = key.high, .low = key.low}, cost);
+}
+
+Result<Decision> Limiter::acquire(std::string_view key, const Acquire& how) noexcept {
+  std::promise<Result<Decision>> promise;
+  acquire(key, how, [&promise](Result<Decision> result) { promise.set_value(std::move(result)); });
+  return promise.get_future().get();
+}
+
+void Limiter::acquire(std::string_view key, const Acquire& how, Done done) noexcept {
+  PAWL_ASSERT(state_ != nullptr);
+  const SteadyInstant due = state_->clock.steady_now() + how.within;
+  state_->try_again(std::string(key), how, due, std::move(done));
+}
+
+std::string Limiter::why(const Decision& decision) const {
+  PAWL_ASSERT(state_ != nullptr);
+  const Count count{&state_->policy, ""};
+  limit::Answer answer;
+  answer.allowed = decision.allowed;
+  answer.retry_after = decision.retry_after;
+  answer.verdicts.add({.allowed = decision.allowed,
+                       .limit = decision.limit,
+                       .remaining = decision.remaining,
+                       .retry_after = decision.retry_after});
+  return limit::explain({&count, 1}, answer);
 }
 
 }  // namespace pawl

@@ -4,6 +4,8 @@
 #include "pawl/limiter.h"
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <gtest/gtest.h>
 #include <limits>
 #include <string>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapter/system/system_clock.h"
 #include "runtime/manual_clock.h"
 
 using namespace std::string_view_literals;
@@ -155,6 +158,100 @@ TEST(Limiter, ManyThreadsTogetherGetExactlyTheCapacityOfEveryKey) {
   for (std::size_t key = 0; key < keys; ++key) EXPECT_EQ(allowed[key], 100) << key;
 }
 
+TEST(Limiter, AnIdIsAKeyOfItsOwnKind) {
+  ManualClock clock;
+  Limiter limiter = make({.count = 1, .period = Duration::hours(1)}, clock);
+  for (const KeyId id : {KeyId{0, 0}, KeyId{0, 1}, KeyId{1, 0}}) {
+    EXPECT_TRUE(limiter.check(id).allowed);
+    EXPECT_FALSE(limiter.check(id).allowed);
+  }
+  EXPECT_TRUE(limiter.check("").allowed);
+}
+
+TEST(Limiter, EachAlgorithmKeepsItsOwnPromise) {
+  for (const Algorithm algorithm :
+       {Algorithm::token_bucket, Algorithm::sliding_window, Algorithm::sliding_log}) {
+    ManualClock clock;
+    const bool bucket = algorithm == Algorithm::token_bucket;
+    Limiter limiter = make({.count = 4,
+                            .period = Duration::seconds(1),
+                            .burst = bucket ? 3 : 0,
+                            .algorithm = algorithm},
+                           clock);
+    EXPECT_TRUE(limiter.check("a", 4).allowed);
+    clock.advance(Duration::milliseconds(500));
+    // The bucket has earned two; the windows still hold all four.
+    EXPECT_EQ(limiter.check("a", 2).allowed, bucket);
+    clock.advance(Duration::milliseconds(500));
+    EXPECT_EQ(limiter.check("a", 0).remaining, algorithm == Algorithm::token_bucket     ? 2
+                                               : algorithm == Algorithm::sliding_window ? 0
+                                                                                        : 4);
+  }
+}
+
+TEST(Limiter, WaitsForItsTurn) {
+  Limiter limiter = Limiter::make({.count = 1, .period = Duration::milliseconds(20)}).value();
+  ASSERT_TRUE(limiter.check("a").allowed);
+  SystemClock clock;
+  const SteadyInstant before = clock.steady_now();
+  for (int i = 0; i < 3; ++i) {
+    const Result<Decision> decision = limiter.acquire("a");
+    ASSERT_TRUE(decision.has_value());
+    EXPECT_TRUE(decision->allowed);
+  }
+  EXPECT_GE(clock.steady_now() - before, Duration::milliseconds(50)) << "never early";
+}
+
+TEST(Limiter, CallsBackWhoDoesNotWantToWait) {
+  Limiter limiter = Limiter::make({.count = 1, .period = Duration::milliseconds(5)}).value();
+  std::promise<void> all;
+  std::atomic<int> served = 0;
+  for (int i = 0; i < 5; ++i) {
+    limiter.acquire("a", {}, [&](Result<Decision> decision) {
+      EXPECT_TRUE(decision.has_value() && decision->allowed);
+      if (++served == 5) all.set_value();
+    });
+  }
+  EXPECT_EQ(all.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+}
+
+TEST(Limiter, RefusesAtOnceWhatCannotBeServedInTime) {
+  Limiter limiter = Limiter::make({.count = 1, .period = Duration::hours(1)}).value();
+  ASSERT_TRUE(limiter.acquire("a").has_value());
+  const auto late = limiter.acquire("a", {.within = Duration::minutes(1)});
+  ASSERT_FALSE(late.has_value());
+  EXPECT_EQ(late.error().code, Code::refused);
+  EXPECT_EQ(late.error().outcome, Outcome::not_applied);
+  EXPECT_NE(late.error().message.find("later than the 1m"), std::string::npos);
+  const auto never = limiter.acquire("b", {.cost = 2});
+  ASSERT_FALSE(never.has_value());
+  EXPECT_NE(never.error().message.find("never"), std::string::npos);
+}
+
+TEST(Limiter, ToldToEndItRefusesThoseWhoWait) {
+  std::promise<Result<Decision>> promise;
+  {
+    Limiter limiter = Limiter::make({.count = 1, .period = Duration::hours(1)}).value();
+    ASSERT_TRUE(limiter.check("a").allowed);
+    limiter.acquire("a", {.within = Duration::hours(2)},
+                    [&](Result<Decision> decision) { promise.set_value(std::move(decision)); });
+  }
+  const auto decision = promise.get_future().get();
+  ASSERT_FALSE(decision.has_value());
+  EXPECT_EQ(decision.error().code, Code::unavailable);
+}
+
+TEST(Limiter, SaysWhy) {
+  ManualClock clock;
+  Limiter limiter = make(two_at_once, clock);
+  EXPECT_EQ(limiter.why(limiter.check("a")),
+            "Allowed. Tightest is 'limiter' (10/1s burst 1): 1 of 2 used, 1 left.");
+  EXPECT_TRUE(limiter.check("a").allowed);
+  EXPECT_EQ(limiter.why(limiter.check("a")),
+            "Refused by 'limiter' (10/1s burst 1): 2 of 2 used, nothing left. The earliest that "
+            "would do is in 100ms.");
+}
+
 struct Refused {
   LimiterOptions options;
   std::string_view message;
@@ -179,6 +276,11 @@ TEST(Limiter, OptionsOutOfRangeAreAnErrorThatSaysWhatIsAllowed) {
                    "a limiter's burst is 1000000001; allowed: 0 to 1000000000"},
            Refused{{.count = 1, .period = Duration::days(366), .burst = 10},
                    "a limiter's burst is 10; allowed: what 1/366d earns in 3660d"},
+           Refused{{.burst = 1, .algorithm = Algorithm::sliding_window},
+                   "a limiter's burst is 1; allowed: 0, but for a token_bucket"},
+           Refused{{.count = 10'001, .algorithm = Algorithm::sliding_log},
+                   "a limiter's count is 10001; allowed: up to 10000 for a sliding_log, which "
+                   "remembers each; take a sliding_window"},
        }) {
     const Result<Limiter> limiter = Limiter::make(options);
     ASSERT_FALSE(limiter.has_value()) << message;
@@ -192,7 +294,7 @@ TEST(Limiter, OptionsAtTheEndsOfTheRangeWork) {
            LimiterOptions{.count = 1'000'000'000, .period = Duration::seconds(1)},
            LimiterOptions{.count = 1, .period = Duration::nanoseconds(1)},
            LimiterOptions{.count = 1, .period = Duration::days(366), .burst = 9},
-           LimiterOptions{.count = 100, .period = Duration::seconds(1), .burst = 1'000'000'000},
+           LimiterOptions{.count = 100, .period = Duration::seconds(1), .burst = 999'999'999},
        }) {
     ManualClock clock;
     Limiter limiter = make(options, clock);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,7 +77,8 @@ class FakeStream final : public Stream {
   std::string inbox_;  // what came while paused
 };
 
-// Connections are made or refused by the test; posted work runs at once.
+// Connections are made or refused by the test; posted work runs at once, or when the test says;
+// timers go off when the test moves the time.
 class FakeLoop final : public Loop {
  public:
   using Done = std::move_only_function<void(Result<StreamPtr>)>;
@@ -88,14 +90,23 @@ class FakeLoop final : public Loop {
     return endpoint;
   }
   void stop_listening() override {}
-  void connect(const Target&, Duration, Done done) override {
+  void connect(const Target& target, Duration, Done done) override {
+    targets.push_back(target);
     connecting.push_back(std::move(done));
+  }
+  TimerPtr timer(std::function<void()> action) override {
+    auto timer = std::make_unique<FakeTimer>(*this, std::move(action));
+    timers_.push_back(timer.get());
+    return timer;
   }
   void every(Duration, std::function<void()> action) override {
     ticks.push_back(std::move(action));
   }
   void on_signals(std::initializer_list<int>, std::function<void(int)>) override {}
-  void post(std::move_only_function<void()> action) override { action(); }
+  void post(std::move_only_function<void()> action) override {
+    if (!hold_posted) return action();
+    posted.push_back(std::move(action));
+  }
   void dispatch(std::move_only_function<void()> action) override { action(); }
 
   // Lets the oldest attempt succeed.
@@ -108,16 +119,53 @@ class FakeLoop final : public Loop {
     take_first()(std::unexpected(Error(Code::unavailable, Outcome::not_applied, "refused")));
   }
 
+  void run_posted() {
+    for (auto& action : std::exchange(posted, {})) action();
+  }
+  void advance(Duration by) {
+    now_ = now_ + by;
+    while (FakeTimer* due = first_due()) {
+      due->at.reset();
+      due->action();
+    }
+  }
+
   std::vector<Done> connecting;
+  std::vector<Target> targets;  // of all attempts ever made
+  bool hold_posted = false;
+  std::vector<std::move_only_function<void()>> posted;  // while held
   std::function<void(StreamPtr)> accepted;
   std::vector<std::function<void()>> ticks;
 
  private:
+  struct FakeTimer final : Timer {
+    FakeTimer(FakeLoop& l, std::function<void()> a) : loop(l), action(std::move(a)) {}
+    ~FakeTimer() override { std::erase(loop.timers_, this); }
+    void start(Duration wait) override { at = loop.now_ + wait; }
+    void stop() override { at.reset(); }
+
+    FakeLoop& loop;
+    std::function<void()> action;
+    std::optional<SteadyInstant> at;
+  };
+
+  FakeTimer* first_due() {
+    FakeTimer* first = nullptr;
+    for (FakeTimer* timer : timers_) {
+      if (!timer->at || *timer->at > now_) continue;
+      if (first == nullptr || *timer->at < *first->at) first = timer;
+    }
+    return first;
+  }
+
   Done take_first() {
     Done done = std::move(connecting.front());
     connecting.erase(connecting.begin());
     return done;
   }
+
+  SteadyInstant now_;
+  std::vector<FakeTimer*> timers_;
 };
 
 }  // namespace pawl::net

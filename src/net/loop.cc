@@ -244,6 +244,36 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
   Done done_;
 };
 
+// A handler may be on its way when its wait is given up, so it looks again whether it is meant.
+class AsioTimer final : public Timer {
+ public:
+  AsioTimer(asio::io_context& context, std::function<void()> action)
+      : timer_(context), wait_(std::make_shared<Wait>()) {
+    wait_->action = std::move(action);
+  }
+  ~AsioTimer() override { stop(); }
+
+  void start(Duration wait) override {
+    const std::uint64_t number = ++wait_->number;
+    timer_.expires_after(to_chrono(wait));
+    timer_.async_wait([current = wait_, number](ErrorCode error) {
+      if (!error && current->number == number) current->action();
+    });
+  }
+  void stop() override {
+    ++wait_->number;
+    timer_.cancel();
+  }
+
+ private:
+  struct Wait {
+    std::function<void()> action;
+    std::uint64_t number = 0;
+  };
+  asio::steady_timer timer_;
+  std::shared_ptr<Wait> wait_;
+};
+
 class AsioLoop final : public Loop {
  public:
   void run() override {
@@ -282,6 +312,10 @@ class AsioLoop final : public Loop {
 
   void connect(const Target& target, Duration deadline, Connecting::Done done) override {
     std::make_shared<Connecting>(context_, read_buffer_, target, std::move(done))->begin(deadline);
+  }
+
+  TimerPtr timer(std::function<void()> action) override {
+    return std::make_unique<AsioTimer>(context_, std::move(action));
   }
 
   void every(Duration period, std::function<void()> action) override {

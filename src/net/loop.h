@@ -3,7 +3,8 @@
 // Why:      everything above (HTTP, the proxy, the panel) sees bytes come and go and never a
 //           socket, so it is tested without one. What runs the loop is chosen in one file, loop.cc.
 // Contract: all callbacks of a loop come on the thread that runs it; nothing here may be called
-//           from another one, except post(), dispatch() and stop().
+//           from another one, except post(), dispatch() and stop(). Its connections and timers end
+//           before it does.
 // Bounds:   one read buffer a loop, shared by its connections; a connection holds memory of its own
 //           only for what the other side has not taken yet.
 #pragma once
@@ -64,6 +65,16 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
+// One wait at a time. Destroying it ends the wait.
+class Timer {
+ public:
+  virtual ~Timer() = default;
+  // Calls the action once, that much later; a wait under way is given up for this one.
+  virtual void start(Duration wait) = 0;
+  virtual void stop() = 0;
+};
+using TimerPtr = std::unique_ptr<Timer>;
+
 class Loop {
  public:
   static std::unique_ptr<Loop> make();
@@ -83,6 +94,7 @@ class Loop {
   virtual void connect(const Target& target, Duration deadline,
                        std::move_only_function<void(Result<StreamPtr>)> done) = 0;
 
+  virtual TimerPtr timer(std::function<void()> action) = 0;
   virtual void every(Duration period, std::function<void()> action) = 0;
   virtual void on_signals(std::initializer_list<int> signals, std::function<void(int)> action) = 0;
 

@@ -163,6 +163,38 @@ TEST_F(LoopTest, SeveralLoopsShareOneAddressAndAStrangerDoesNot) {
   EXPECT_NE(nowhere.error().message.find("192.0.2.1:80"), std::string::npos);
 }
 
+TEST_F(LoopTest, ATimerGoesOffOnceAndNotAfterItIsStoppedStartedAnewOrGone) {
+  std::string order;
+  const auto once = loop->timer([&] { order += "once "; });
+  once->start(Duration::milliseconds(1));
+  const auto stopped = loop->timer([&] { order += "stopped "; });
+  stopped->start(Duration::milliseconds(1));
+  stopped->stop();
+  auto gone = loop->timer([&] { order += "gone "; });
+  gone->start(Duration::milliseconds(1));
+  gone.reset();
+  const auto anew = loop->timer([&] {
+    order += "anew";
+    loop->stop();
+  });
+  anew->start(Duration::milliseconds(1));
+  anew->start(Duration::milliseconds(100));
+  run();
+  EXPECT_EQ(order, "once anew");
+}
+
+// The two waits end in the same turn of the loop: the second's handler is already on its way.
+TEST_F(LoopTest, ATimerThatIsDestroyedByAnotherDoesNotGoOff) {
+  auto victim = loop->timer([] { FAIL() << "it was destroyed before"; });
+  const auto first = loop->timer([&] {
+    victim.reset();
+    loop->post([&] { loop->stop(); });
+  });
+  first->start(Duration());
+  victim->start(Duration::nanoseconds(1));
+  run();
+}
+
 TEST_F(LoopTest, RunsPostedWorkAndSignalsOnItsThread) {
   std::thread::id posted;
   int signal = 0;

@@ -15,6 +15,7 @@
 #include "pawl/clock.h"
 #include "port/counter_store.h"
 #include "port/event_sink.h"
+#include "runtime/retry_hints.h"
 
 namespace pawl {
 
@@ -34,6 +35,9 @@ class Door : public std::enable_shared_from_this<Door> {
   request::Machine machine;
   Correlation correlation;
   std::string operation;  // what the audit log calls it: "POST /orders"
+  // Owns the policies the machine's counts point at. A store may still look at them when the door
+  // is at its next request.
+  std::shared_ptr<const void> policies;
 };
 
 class Engine {
@@ -52,10 +56,14 @@ class Engine {
   void run(Door& door, const request::ChargeLimit& effect);
   void run(Door& door, const request::RecordLimit& effect);
   void run(Door& door, const request::SendUpstream& effect);
+  void run(Door& door, const request::RenewLimit& effect);
+  void run(Door& door, const request::SettleLimit& effect);
   void run(Door& door, const request::Refuse& effect);
   void run(Door& door, const request::RecordEnd& effect);
+  void charged(std::shared_ptr<Door> door, Result<Reservation> reserved);
 
   Ports ports_;
+  RetryHints hints_;
 };
 
 }  // namespace pawl

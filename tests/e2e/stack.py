@@ -158,6 +158,11 @@ class Gateway:
     def events(self, name: str) -> list[dict[str, object]]:
         return [line for line in list(self.log) if line["event"] == name]
 
+    def audited(self, kind: str) -> list[dict[str, object]]:
+        """The audit log's records of this kind, once the process has ended."""
+        records = [json.loads(line) for line in self.audit().read_text().splitlines()]
+        return [record for record in records if record["event_type"] == kind]
+
     def audit(self) -> Path:
         return self.folder / "audit.jsonl"
 
@@ -176,10 +181,20 @@ def write_config(folder: Path, upstream_port: int, **settings: str) -> Path:
         "rate": "100000/1s",
         "burst": "100000",
         "missing": "anonymous",
+        "tenants": "",  # further lines of that section
+        "plans": "{}",
+        "headers": "[ratelimit, legacy]",
+        "stores": "",  # further lines of the section limits
         "level": "info",
         "on_full": "block",
         **settings,
     }
+    values.setdefault(
+        "buckets",
+        f"""
+    - {{ name: global, scope: tenant, algorithm: token_bucket, rate: {values["rate"]},
+        burst: {values["burst"]} }}""",
+    )
     path = folder / "pawl.yaml"
     path.write_text(
         f"""server:
@@ -187,11 +202,14 @@ def write_config(folder: Path, upstream_port: int, **settings: str) -> Path:
   upstream: http://127.0.0.1:{upstream_port}
   threads: {values["threads"]}
   admin: {{ listen: "{values["admin_listen"]}", token: "{values["token"]}" }}
-tenants: {{ missing: {values["missing"]} }}
+tenants:
+  missing: {values["missing"]}
+{values["tenants"]}
+plans: {values["plans"]}
 limits:
-  buckets:
-    - {{ name: global, scope: tenant, algorithm: token_bucket, rate: {values["rate"]},
-        burst: {values["burst"]} }}
+{values["stores"]}
+  headers: {values["headers"]}
+  buckets: {values["buckets"]}
 audit: {{ sinks: ["file:{folder}/audit.jsonl"], on_full: {values["on_full"]} }}
 log: {{ level: {values["level"]}, format: json }}
 """

@@ -244,7 +244,7 @@ def test_config_show_reads_back_as_the_same(run: Run, tmp_path: Path):
     assert run("config", "show", "--config", "again.yaml").stdout == shown.stdout
     as_json = json.loads(run("config", "show", "--json").stdout)
     assert as_json["server"]["threads"] == 3 and as_json["log"]["level"] == "warn"
-    assert as_json["limits"]["buckets"][0]["burst"] == 20
+    assert as_json["limits"]["buckets"][0]["shadow"] is False
 
 
 def test_variables_come_from_the_environment_and_secrets_stay_hidden(run: Run, tmp_path: Path):
@@ -431,7 +431,7 @@ def test_serve_passes_limits_and_ends_well(pawl: Path, run: Run, tmp_path: Path)
     with demo_upstream(pawl, tmp_path) as (_, upstream):
         extra = f"""
 limits:
-  buckets: [{{name: few, rate: 1/1h, burst: 1}}]
+  buckets: [{{name: few, rate: 2/1h}}]
 audit:
   sinks: [file:data/audit.jsonl]
 """
@@ -602,7 +602,7 @@ def test_doctor_in_good_surroundings(run: Run, tmp_path: Path, listener: socket.
     code, checks = findings(run)
     assert code == 0
     assert set(checks) == {
-        *("configuration", "guarded address", "admin address", "upstream", "limits store"),
+        *("configuration", "guarded address", "admin address", "upstream", "limits.store"),
         *("audit folder", "audit log", "disk space", "file descriptors", "clock"),
     }
     assert all(each["status"] != "fail" for each in checks.values())

@@ -13,17 +13,22 @@ import tree
 # The product: each library has one home, which is no header.
 HOMES = {
     "boost/asio": "src/net/loop.cc",
+    "openssl/": "src/net/tls.cc",
+    "hiredis/": "src/adapter/redis/resp.cc",
     "spdlog/": "src/log/sink.cc",
     "fmt/": "src/log/sink.cc",
     "CLI/": "src/cli/app.cc",
     "yaml-cpp/": "src/config/load.cc",
     "prometheus/": "src/metrics/metrics.cc",
+    "cctz/": "src/adapter/system/system_zones.cc",
+    "sqlite3.h": "src/adapter/sqlite/database.cc",
 }
 TESTS = {
     "gtest/": tree.TEST_FILES,
     "gmock/": tree.TEST_FILES,
     "rapidcheck": tree.TEST_FILES,
     "benchmark/": ("*_bench.cc",),
+    "rocksdb/": ("bench/rocksdb_bench.cc",),
     # A second parser, to compare with.
     "boost/beast": ("src/core/http/*_test.cc",),
     # That a secret cannot be formatted either.
@@ -79,6 +84,8 @@ def test_the_rule_reports_a_library_in_the_wrong_file():
     for path, header in (
         ("src/net/loop.h", "boost/asio.hpp"),
         ("src/gateway/a.cc", "boost/asio/io_context.hpp"),
+        ("src/net/tls_test.cc", "openssl/ssl.h"),
+        ("src/adapter/redis/redis_client.cc", "hiredis/hiredis.h"),
         ("src/core/http/a.cc", "boost/beast/http.hpp"),
         ("src/gateway/a.cc", "boost/json.hpp"),
         ("src/log/logger.cc", "spdlog/spdlog.h"),

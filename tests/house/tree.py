@@ -41,8 +41,9 @@ STANDARD_HEADERS = frozenset(
 SYSTEM_HEADERS = (
     *("sys/*", "net/*", "netinet/*", "arpa/*", "linux/*", "bits/*", "asm/*"),
     *("dirent.h", "dlfcn.h", "errno.h", "execinfo.h", "fcntl.h", "getopt.h", "grp.h", "ifaddrs.h"),
-    *("netdb.h", "poll.h", "pthread.h", "pwd.h", "sched.h", "signal.h", "spawn.h", "stdio.h"),
-    *("stdlib.h", "string.h", "syslog.h", "termios.h", "time.h", "ucontext.h", "unistd.h"),
+    *("malloc.h", "netdb.h", "poll.h", "pthread.h", "pwd.h", "sched.h", "signal.h", "spawn.h"),
+    *("stdio.h", "stdlib.h", "string.h", "syslog.h", "termios.h", "time.h", "ucontext.h"),
+    *("unistd.h",),
 )
 COMPILER_HEADERS = ("immintrin.h", "cpuid.h", "arm_neon.h", "cxxabi.h")
 

@@ -1,60 +1,302 @@
 #include "adapter/memory/memory_counter_store.h"
 
 #include <algorithm>
+#include <string>
+
+#include "adapter/memory/memory_step.h"
+#include "base/assert.h"
 
 namespace pawl {
 namespace {
 
-// A new key of a full table pays for looking at this many places; a flood of keys costs no more
-// each.
-constexpr std::size_t sweep_buckets = 16;
+constexpr std::size_t overflow_keys_a_policy = 16;
+constexpr std::size_t overflow_places = 4'096;
+constexpr std::size_t holds_swept_at_once = 4;
+
+bool any_marks(Counts counts) {
+  return std::ranges::any_of(counts,
+                             [](const Count& c) { return limit::keeps_marks(c.policy->rule); });
+}
+
+std::uint8_t charged_bits(const limit::Answer& answer) {
+  std::size_t bits = 0;
+  for (std::size_t i = 0; i < answer.verdicts.size(); ++i) {
+    if (answer.verdicts[i].allowed) bits |= std::size_t{1} << i;
+  }
+  static_assert(bounds::limit_policies_max <= 8);
+  return static_cast<std::uint8_t>(bits);
+}
+
+std::unexpected<Error> no_such_reservation() {
+  return failure(Code::not_found,
+                 "no such reservation: it was settled before, ran out, or was made for other "
+                 "limits");
+}
 
 }  // namespace
 
-MemoryCounterStore::MemoryCounterStore(Clock& clock, std::size_t keys_max)
-    : clock_(clock), shard_keys_max_(std::max<std::size_t>(1, keys_max / shards)) {}
+MemoryCounterStore::MemoryCounterStore(Clock& clock, Options options)
+    : clock_(clock),
+      seed_(options.seed),
+      cells_(options.keys_max * 2),
+      overflow_(overflow_places),
+      marks_(options.keys_max / 16, options.keys_max / 4) {}
 
-void MemoryCounterStore::charge(const Charge& charge, Done done) {
-  std::string key;  // policy names are short: most keys fit without an allocation
-  key.reserve(charge.policy.name.size() + 1 + charge.key.size());
-  key.append(charge.policy.name).append(1, '\n').append(charge.key);
-  Shard& shard = shards_[Hash()(key) % shards];
-  limit::Verdict verdict;
-  {
-    const std::lock_guard lock(shard.mutex);
-    const SteadyInstant now = clock_.steady_now();
-    verdict = limit::decide(charge.policy.bucket, cell_of(shard, key, now), charge.cost, now);
+limit::Now MemoryCounterStore::read_clock(Counts counts) {
+  limit::Now now{.moment = limit::Moment::from_ns(clock_.steady_now().ns()), .wall = {}};
+  // The second clock is read for those who need it.
+  for (const Count& count : counts) {
+    if (!std::holds_alternative<limit::Calendar>(count.policy->rule)) continue;
+    now.wall = clock_.wall_now();
+    break;
   }
-  done(verdict);
+  return now;
 }
 
-limit::Cell& MemoryCounterStore::cell_of(Shard& shard, std::string_view key, SteadyInstant now) {
-  if (const auto found = shard.cells.find(key); found != shard.cells.end()) return found->second;
-  if (shard.cells.size() >= shard_keys_max_) drop_some_full(shard, now);
-  if (shard.cells.size() >= shard_keys_max_) return shard.overflow;
-  // The key may have been charged on the overflow cell before: it starts from there.
-  return shard.cells.emplace(key, shard.overflow).first->second;
+Hash128 MemoryCounterStore::hash(const limit::Policy& policy, const limit::Key& key) const {
+  const std::uint64_t seed = seed_ ^ policy.id;
+  if (!key.is_id()) return hash_of(key.name(), seed);
+  return hash_of(Hash128{.high = key.id().high, .low = key.id().low}, seed);
 }
 
-void MemoryCounterStore::drop_some_full(Shard& shard, SteadyInstant now) {
-  Cells& cells = shard.cells;
-  for (std::size_t i = 0; i < std::min(sweep_buckets, cells.bucket_count()); ++i) {
-    shard.sweep_bucket = (shard.sweep_bucket + 1) % cells.bucket_count();
-    for (auto it = cells.begin(shard.sweep_bucket); it != cells.end(shard.sweep_bucket);) {
-      const auto next = std::next(it);
-      if (limit::is_full(it->second, now)) cells.erase(cells.find(it->first));
-      it = next;
+Hash128 MemoryCounterStore::overflow_hash(const limit::Policy& policy, Hash128 key) const {
+  return hash_of(Hash128{.high = policy.id, .low = key.low % overflow_keys_a_policy}, seed_);
+}
+
+// What limit::decide does, for a few token buckets whose keys are known: the commonest ask there
+// is, and the one that must be quick. False: it is not such an ask, and nothing was done.
+template <std::size_t few>
+bool MemoryCounterStore::check_known(Counts counts, std::int64_t cost, limit::Answer& answer) {
+  std::array<const limit::TokenBucket*, few> buckets = {};
+  std::array<Hash128, few> hashes;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const limit::Policy& policy = *counts[i].policy;
+    buckets[i] = std::get_if<limit::TokenBucket>(&policy.rule);
+    if (buckets[i] == nullptr) return false;
+    hashes[i] = hash(policy, counts[i].key);
+  }
+  const limit::Now now{.moment = limit::Moment::from_ns(clock_.steady_now().ns()), .wall = {}};
+  answer.now = now;
+  std::array<CellTable::Reading, few> readings;
+  for (;;) {
+    answer.verdicts.clear();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      readings[i] = cells_.read(hashes[i]);
+      const CellTable::Reading& reading = readings[i];
+      if (reading.place == nullptr || reading.shape() != counts[i].policy->shape) return false;
+      answer.verdicts.add_made([&] { return limit::look(*buckets[i], reading.cell, cost, now); });
+    }
+    limit::conclude(counts, answer);
+    if (cost == 0) return true;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (!answer.verdicts[i].allowed) continue;
+      if (answer.allowed) {
+        limit::take(*buckets[i], readings[i].cell, cost, now);
+      } else {
+        answer.verdicts[i] = limit::look(*buckets[i], readings[i].cell, 0, now);
+      }
+    }
+    if (!answer.allowed || write_together({readings.data(), counts.size()})) return true;
+  }
+}
+
+bool MemoryCounterStore::write_together(std::span<const CellTable::Reading> readings) {
+  std::size_t held = 0;
+  while (held < readings.size() && CellTable::hold(readings[held])) ++held;
+  if (held < readings.size()) {
+    while (held-- > 0) CellTable::let_go(readings[held]);
+    return false;
+  }
+  for (const CellTable::Reading& each : readings) CellTable::write(each, each.cell, each.shape());
+  return true;
+}
+
+limit::Answer MemoryCounterStore::check_now(Counts counts, std::int64_t cost) {
+  limit::Answer answer;
+  if (closings_.load(std::memory_order_acquire) == 0) {
+    if (counts.size() == 1 && check_known<1>(counts, cost, answer)) return answer;
+    if (counts.size() <= 4 && check_known<4>(counts, cost, answer)) return answer;
+  }
+  const limit::Ask ask{.cost = cost, .holder = any_marks(counts) ? fresh_id() : 0};
+  answer = decide(counts, ask, read_clock(counts));
+  return answer;
+}
+
+limit::Answer MemoryCounterStore::decide(Counts counts, limit::Ask ask, limit::Now now) {
+  const auto with = [&]<std::size_t counts_max, bool with_marks>() {
+    Step<counts_max, with_marks> step(*this, counts, now);
+    limit::Answer answer = limit::decide(step.members(), ask, now);
+    while (ask.cost > 0 && step.changed() && !step.write()) {
+      step.read();
+      answer = limit::decide(step.members(), ask, now);
+    }
+    return answer;
+  };
+  PAWL_ASSERT(!counts.empty() && counts.size() <= bounds::limit_policies_max);
+  // Small sets of cells, which most are, are spared the room for the largest.
+  if (any_marks(counts)) return with.template operator()<bounds::limit_policies_max, true>();
+  if (counts.size() == 1) return with.template operator()<1, false>();
+  if (counts.size() <= 4) return with.template operator()<4, false>();
+  return with.template operator()<bounds::limit_policies_max, false>();
+}
+
+template <class Change>
+void MemoryCounterStore::apply(Counts counts, limit::Now now, const Change& change) {
+  Step<bounds::limit_policies_max, true> step(*this, counts, now);
+  for (;; step.read()) {
+    for (std::size_t i = 0; i < counts.size(); ++i) change(i, *counts[i].policy, step.state(i));
+    if (step.write()) return;
+  }
+}
+
+void MemoryCounterStore::check(Counts counts, std::int64_t cost, Done<limit::Answer> done) {
+  done(check_now(counts, cost));
+}
+
+void MemoryCounterStore::reserve(Counts counts, std::int64_t cost, Duration hold,
+                                 Done<Reservation> done) {
+  const limit::Now now = read_clock(counts);
+  Reservation reservation{.id = fresh_id(), .answer = {}};
+  const limit::Ask ask{.cost = cost, .holder = reservation.id, .charged = now};
+  {
+    // First its record, then the charge: a charge that nobody can settle would be lost.
+    const std::lock_guard lock(holds_mutex_);
+    forget_holds(now.moment);
+    if (holds_.size() >= bounds::limit_reservations_max) {
+      return done(failure(Code::unavailable, "too many open reservations (" +
+                                                 std::to_string(holds_.size()) +
+                                                 "): settle some, or let them run out"));
+    }
+    holds_[reservation.id] = {
+        .key = hash(*counts[0].policy, counts[0].key), .reserved = ask, .until = now.moment + hold};
+  }
+  reservation.answer = decide(counts, ask, now);
+  {
+    const std::lock_guard lock(holds_mutex_);
+    if (reservation.answer.allowed) {
+      holds_[reservation.id].charged = charged_bits(reservation.answer);
+    } else {
+      holds_.erase(reservation.id);
+      reservation.id = 0;
     }
   }
+  done(reservation);
 }
 
-std::size_t MemoryCounterStore::keys() const {
-  std::size_t count = 0;
-  for (const Shard& shard : shards_) {
-    const std::lock_guard lock(shard.mutex);
-    count += shard.cells.size();
+void MemoryCounterStore::settle(Counts counts, std::uint64_t id, Settlement how, Done<void> done) {
+  const limit::Now now = read_clock(counts);
+  const Hash128 key = hash(*counts[0].policy, counts[0].key);
+  std::optional<Hold> hold;
+  {
+    const std::lock_guard lock(holds_mutex_);
+    hold = take_hold(id, key, now.moment);
+    if (!hold) return done(no_such_reservation());
+    if (how.kind == Settlement::Kind::renew) {
+      holds_[id] = *hold;
+      holds_[id].until = now.moment + how.hold;
+    }
   }
-  return count;
+  bool alive = true;
+  apply(counts, now, [&](std::size_t i, const limit::Policy& policy, limit::State& state) {
+    if ((hold->charged >> i & 1) == 0) return;
+    alive = limit::settle(policy, state, hold->reserved, how, now) && alive;
+  });
+  if (!alive) return done(no_such_reservation());
+  done({});
+}
+
+void MemoryCounterStore::refund(const Count& count, std::int64_t cost, Done<void> done) {
+  const limit::Now now = read_clock({&count, 1});
+  apply({&count, 1}, now, [&](std::size_t, const limit::Policy& policy, limit::State& state) {
+    limit::give_back(policy, state, {.cost = cost, .charged = now}, now);
+  });
+  done({});
+}
+
+void MemoryCounterStore::reset(const Count& count, Done<void> done) {
+  const limit::Now now = read_clock({&count, 1});
+  {
+    const Hash128 key = hash(*count.policy, count.key);
+    const std::unique_lock lock(closed_mutex_);
+    closed_.erase(key);
+    closings_ = closed_.size();
+  }
+  apply({&count, 1}, now, [](std::size_t, const limit::Policy&, limit::State& state) {
+    state.cell = {};
+    if (state.marks != nullptr) state.marks->clear();
+  });
+  done({});
+}
+
+void MemoryCounterStore::close(const Count& count, Instant until, Done<void> done) {
+  const limit::Moment now = limit::Moment::from_ns(clock_.steady_now().ns());
+  const limit::Moment end = now + (until - clock_.wall_now());
+  const Hash128 key = hash(*count.policy, count.key);
+  const std::unique_lock lock(closed_mutex_);
+  if (closed_.size() >= bounds::limit_closed_max) {
+    std::erase_if(closed_, [&](const auto& each) { return each.second <= now; });
+  }
+  if (closed_.size() >= bounds::limit_closed_max) {
+    return done(failure(Code::unavailable, "too many closed keys (" +
+                                               std::to_string(closed_.size()) + "): reset some"));
+  }
+  if (end > now) {
+    limit::Moment& kept = closed_[key];
+    kept = std::max(kept, end);
+  }
+  closings_ = closed_.size();
+  done({});
+}
+
+limit::Moment MemoryCounterStore::closed_until(Hash128 key) {
+  const std::shared_lock lock(closed_mutex_);
+  const auto found = closed_.find(key);
+  return found == closed_.end() ? limit::Moment() : found->second;
+}
+
+bool MemoryCounterStore::is_rested(MarkTable::Kept& kept, limit::Now now) {
+  return limit::until_unused(kept.rule, {.marks = &kept.marks}, now) == Duration();
+}
+
+const limit::Rule* MemoryCounterStore::rule_of(std::uint32_t shape) {
+  const std::shared_lock lock(rules_mutex_);
+  const auto found = rules_.find(shape);
+  return found == rules_.end() ? nullptr : &found->second;
+}
+
+void MemoryCounterStore::remember(const limit::Policy& policy) {
+  if (rule_of(policy.shape) != nullptr) return;
+  const std::unique_lock lock(rules_mutex_);
+  rules_.emplace(policy.shape, policy.rule);
+}
+
+std::uint64_t MemoryCounterStore::fresh_id() {
+  const Hash128 number{.high = ids_.fetch_add(1, std::memory_order_relaxed), .low = seed_};
+  return hash_of(number, ~seed_).high | 1;
+}
+
+// Those that ran out, a few at a time. What they charged stays charged.
+void MemoryCounterStore::forget_holds(limit::Moment now) {
+  auto it = holds_.lower_bound(holds_swept_to_);
+  for (std::size_t i = 0; i < holds_swept_at_once && !holds_.empty(); ++i) {
+    if (it == holds_.end()) it = holds_.begin();
+    it = it->second.until <= now ? holds_.erase(it) : std::next(it);
+  }
+  holds_swept_to_ = it == holds_.end() ? 0 : it->first;
+}
+
+std::optional<MemoryCounterStore::Hold> MemoryCounterStore::take_hold(std::uint64_t id, Hash128 key,
+                                                                      limit::Moment now) {
+  const auto found = holds_.find(id);
+  if (found == holds_.end() || found->second.key != key) return std::nullopt;
+  const Hold hold = found->second;
+  holds_.erase(found);
+  if (hold.until <= now) return std::nullopt;
+  return hold;
+}
+
+std::size_t MemoryCounterStore::keys() {
+  return cells_.keys() + marks_.keys();
 }
 
 }  // namespace pawl

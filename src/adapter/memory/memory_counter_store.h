@@ -1,20 +1,27 @@
-// MemoryCounterStore: cells in this process's memory.
+// MemoryCounterStore: counts in this process's memory.
 //
-// Contract: CounterStore. Nothing survives the process; a restart gives every key a full bucket, so
-//           at most one burst too many a key.
-// Bounds:   `keys_max` cells. A full table drops cells that are full again (equal to absent); when
-//           it finds none, new keys of a shard share one overflow cell, which can only refuse too
-//           much.
-// Threads:  any; a lock a shard, held for one decision.
+// Contract: CounterStore; every call answers before it returns. Time is steady, so setting the
+//           machine's clock moves calendar windows alone. Nothing survives the process; a restart
+//           gives every key a fresh start, so at most one capacity too many a key.
+// Bounds:   2 * keys_max places of 32 bytes for cells, taken as they are used, so at most 64 bytes
+//           a key; keys_max / 16 keys with marks, 4 marks each on average. A key is dropped only
+//           when nothing of it is in use (equal to absent). Where none is, new keys of a policy
+//           share a few overflow keys, which refuses too much and never too little: a key that was
+//           counted on one starts from it once it has a place of its own.
+// Threads:  any. A known key of a cell algorithm takes no lock (cell_table.h); marks take one a
+//           shard; closings and reservations have one each.
 #pragma once
 
-#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <mutex>
-#include <string>
-#include <string_view>
-#include <unordered_map>
+#include <optional>
+#include <shared_mutex>
 
+#include "adapter/memory/cell_table.h"
+#include "adapter/memory/mark_table.h"
 #include "base/bounds.h"
 #include "pawl/clock.h"
 #include "port/counter_store.h"
@@ -23,35 +30,72 @@ namespace pawl {
 
 class MemoryCounterStore final : public CounterStore {
  public:
-  explicit MemoryCounterStore(Clock& clock, std::size_t keys_max = bounds::limit_keys_max);
+  struct Options {
+    std::size_t keys_max = bounds::limit_keys_max;
+    std::uint64_t seed = 0;  // what strangers who choose keys must not know
+  };
+  explicit MemoryCounterStore(Clock& clock) : MemoryCounterStore(clock, Options{}) {}
+  MemoryCounterStore(Clock& clock, Options options);
 
-  void charge(const Charge& charge, Done done) override;
-  std::size_t keys() const;
+  void check(Counts counts, std::int64_t cost, Done<limit::Answer> done) override;
+  void reserve(Counts counts, std::int64_t cost, Duration hold, Done<Reservation> done) override;
+  void settle(Counts counts, std::uint64_t id, Settlement how, Done<void> done) override;
+  void refund(const Count& count, std::int64_t cost, Done<void> done) override;
+  void reset(const Count& count, Done<void> done) override;
+  void close(const Count& count, Instant until, Done<void> done) override;
+
+  // check() without the callback.
+  limit::Answer check_now(Counts counts, std::int64_t cost);
+  std::size_t keys();
+  std::size_t bytes() const { return cells_.bytes(); }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view key) const {
-      return std::hash<std::string_view>()(key);
-    }
-  };
-  using Cells = std::unordered_map<std::string, limit::Cell, Hash, std::equal_to<>>;
-
-  struct Shard {
-    mutable std::mutex mutex;
-    Cells cells;
-    limit::Cell overflow;
-    std::size_t sweep_bucket = 0;
+  template <std::size_t counts_max, bool with_marks>
+  class Step;
+  class RestedCells;
+  struct Hold {
+    Hash128 key;  // of the first count
+    limit::Ask reserved;
+    std::uint8_t charged = 0;  // a bit a count: a shadow that had no room was not
+    limit::Moment until;
   };
 
-  static constexpr std::size_t shards = 64;
-
-  limit::Cell& cell_of(Shard& shard, std::string_view key, SteadyInstant now);
-  static void drop_some_full(Shard& shard, SteadyInstant now);
+  limit::Now read_clock(Counts counts);
+  Hash128 hash(const limit::Policy& policy, const limit::Key& key) const;
+  Hash128 overflow_hash(const limit::Policy& policy, Hash128 key) const;
+  template <std::size_t few>
+  bool check_known(Counts counts, std::int64_t cost, limit::Answer& answer);
+  static bool write_together(std::span<const CellTable::Reading> readings);
+  limit::Answer decide(Counts counts, limit::Ask ask, limit::Now now);
+  // Changes states by hand, all at once. `change` gets the index of the count, its policy and its
+  // state, and may be called more than once.
+  template <class Change>
+  void apply(Counts counts, limit::Now now, const Change& change);
+  bool is_rested(MarkTable::Kept& kept, limit::Now now);
+  limit::Moment closed_until(Hash128 key);
+  const limit::Rule* rule_of(std::uint32_t shape);
+  void remember(const limit::Policy& policy);
+  std::uint64_t fresh_id();
+  void forget_holds(limit::Moment now);
+  std::optional<Hold> take_hold(std::uint64_t id, Hash128 key, limit::Moment now);
 
   Clock& clock_;
-  const std::size_t shard_keys_max_;
-  std::array<Shard, shards> shards_;
+  const std::uint64_t seed_;
+  CellTable cells_;
+  CellTable overflow_;
+  MarkTable marks_;
+
+  std::shared_mutex rules_mutex_;
+  std::map<std::uint32_t, limit::Rule> rules_;  // every shape there ever was; never erased
+
+  std::atomic<std::size_t> closings_ = 0;  // so that nobody looks where nothing is closed
+  std::shared_mutex closed_mutex_;
+  std::map<Hash128, limit::Moment> closed_;
+
+  std::atomic<std::uint64_t> ids_ = 0;
+  std::mutex holds_mutex_;
+  std::map<std::uint64_t, Hold> holds_;
+  std::uint64_t holds_swept_to_ = 0;
 };
 
 }  // namespace pawl

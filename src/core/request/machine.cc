@@ -1,6 +1,9 @@
 #include "core/request/machine.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
+#include "core/limit/explain.h"
 #include "core/limit/headers.h"
 
 namespace pawl::request {
@@ -36,6 +39,15 @@ std::string_view what_to_do(Outcome outcome) {
   __builtin_unreachable();
 }
 
+std::vector<std::string_view> refusing(limit::Counts counts, const limit::Answer& answer) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const limit::Policy& policy = *counts[i].policy;
+    if (!answer.verdicts[i].allowed && !policy.options.shadow) names.push_back(policy.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 void Effects::add(Effect effect) {
@@ -48,41 +60,55 @@ Effects Machine::decide(const Event& event) {
 }
 
 Effects Machine::on(const Arrived& event) {
-  PAWL_ASSERT(state_ == State::idle && event.policy != nullptr);
+  PAWL_ASSERT(state_ == State::idle && !event.counts.empty());
   state_ = State::charging;
   harmless_ = event.harmless;
-  policy_name_ = event.policy->name;
+  counts_ = event.counts;
+  Duration shortest = Duration::max();
+  for (const limit::Count& count : counts_) {
+    if (const auto* slots = std::get_if<limit::Concurrency>(&count.policy->rule)) {
+      hold_ = std::max(hold_, slots->lease);
+      shortest = std::min(shortest, slots->lease);
+    }
+  }
+  // Twice may a renewal be late or lost.
+  renew_every_ = Duration::nanoseconds(shortest.ns() / 3);
   Effects effects;
-  effects.add(ChargeLimit{event.policy, event.tenant});
+  effects.add(ChargeLimit{counts_, hold_});
   return effects;
 }
 
 Effects Machine::on(const Charged& event) {
-  PAWL_ASSERT(state_ == State::charging);
-  state_ = State::recording;
-  verdict_ = event.verdict;
-  has_verdict_ = true;
+  PAWL_ASSERT(state_ == State::charging || state_ == State::ended);
+  reservation_ = event.reservation;
   Effects effects;
-  effects.add(RecordLimit{event.verdict});
+  if (state_ == State::ended) {
+    // Abandoned in the meantime: the charge stands, nobody is left to serve.
+    settle(effects);
+    return effects;
+  }
+  state_ = State::recording;
+  answer_ = event.answer;
+  has_answer_ = true;
+  retry_after_ = event.retry_after;
+  effects.add(RecordLimit{});
   return effects;
 }
 
 Effects Machine::on(const Recorded&) {
   PAWL_ASSERT(state_ == State::recording);
-  Effects effects;
-  if (verdict_.allowed) {
+  if (answer_.allowed) {
     state_ = State::sending;
     sends_ = 1;
+    Effects effects;
     effects.add(SendUpstream{});
     return effects;
   }
-  const std::int64_t seconds = limit::retry_after_seconds(verdict_);
-  return end_with(
-      {http::ProblemCode::rate_limit,
-       "Limit '" + std::string(policy_name_) + "' of " + std::to_string(verdict_.limit) +
-           " is used up. Try again in " + std::to_string(seconds) + " s.",
-       seconds},
-      Outcome::not_applied);
+  return end_with({.code = http::ProblemCode::rate_limit,
+                   .detail = limit::explain(counts_, answer_, 1, limit::Audience::clients),
+                   .retry_after_seconds = limit::retry_after_seconds(answer_, retry_after_),
+                   .violated_policies = refusing(counts_, answer_)},
+                  Outcome::not_applied);
 }
 
 // What cannot be shown afterwards is not done.
@@ -95,7 +121,8 @@ Effects Machine::on(const RecordFailed& event) {
 }
 
 Effects Machine::on(const ChargeFailed& event) {
-  PAWL_ASSERT(state_ == State::charging);
+  PAWL_ASSERT(state_ == State::charging || state_ == State::ended);
+  if (state_ == State::ended) return {};
   return end_with({http::ProblemCode::store_unavailable,
                    "The store of the limits does not answer (" + event.error.message +
                        "). Nothing was applied: it is safe to send this again."},
@@ -104,20 +131,13 @@ Effects Machine::on(const ChargeFailed& event) {
 
 Effects Machine::on(const Answered& event) {
   PAWL_ASSERT(state_ == State::sending);
-  state_ = State::ended;
-  Effects effects;
   // The upstream decided; whether a 5xx changed anything, only it knows.
-  const Outcome outcome = event.status >= 500 ? Outcome::unknown : Outcome::applied;
-  effects.add(RecordEnd{outcome, event.status});
-  return effects;
+  return end({event.status >= 500 ? Outcome::unknown : Outcome::applied, event.status});
 }
 
 Effects Machine::on(const CutOff& event) {
   PAWL_ASSERT(state_ == State::sending);
-  state_ = State::ended;
-  Effects effects;
-  effects.add(RecordEnd{Outcome::unknown, event.status});
-  return effects;
+  return end({Outcome::unknown, event.status});
 }
 
 Effects Machine::on(const Failed& event) {
@@ -139,11 +159,20 @@ Effects Machine::on(const Failed& event) {
 }
 
 Effects Machine::on(const Abandoned& event) {
-  Effects effects;
-  if (state_ == State::ended || state_ == State::idle) return effects;
-  state_ = State::ended;
+  if (state_ == State::ended || state_ == State::idle) return {};
   const bool may_be_applied = may_be_applied_ || event.sent;
-  effects.add(RecordEnd{may_be_applied ? Outcome::unknown : Outcome::not_applied, event.status});
+  return end({may_be_applied ? Outcome::unknown : Outcome::not_applied, event.status});
+}
+
+Effects Machine::on(const TimePassed& event) {
+  Effects effects;
+  if (reservation_ == 0 || state_ != State::sending) return effects;
+  if (renew_at_ == SteadyInstant()) {
+    renew_at_ = event.now + renew_every_;
+  } else if (event.now >= renew_at_) {
+    renew_at_ = event.now + renew_every_;
+    effects.add(RenewLimit{counts_, reservation_, hold_});
+  }
   return effects;
 }
 
@@ -155,13 +184,23 @@ Effects Machine::on(const Unnamed& event) {
                   Outcome::not_applied);
 }
 
-Effects Machine::end_with(Refuse refusal, Outcome outcome) {
+Effects Machine::end(RecordEnd how) {
   state_ = State::ended;
-  const int status = http::status_of(refusal.code);
   Effects effects;
-  effects.add(std::move(refusal));
-  effects.add(RecordEnd{outcome, status});
+  effects.add(how);
+  settle(effects);
   return effects;
+}
+
+Effects Machine::end_with(Refuse refusal, Outcome outcome) {
+  Effects effects = end({outcome, http::status_of(refusal.code)});
+  effects.add(std::move(refusal));
+  return effects;
+}
+
+void Machine::settle(Effects& effects) {
+  if (reservation_ != 0) effects.add(SettleLimit{counts_, reservation_});
+  reservation_ = 0;
 }
 
 }  // namespace pawl::request

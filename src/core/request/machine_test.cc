@@ -3,18 +3,39 @@
 // send can fail.
 #include "core/request/machine.h"
 
+#include <array>
 #include <gtest/gtest.h>
+#include <initializer_list>
 #include <rapidcheck/gtest.h>
+
+#include "core/limit/explain.h"
 
 namespace pawl::request {
 namespace {
 
-const limit::Policy policy{
-    .name = "global", .bucket = {.rate = {.count = 5, .period = Duration::seconds(1)}, .burst = 0}};
+const limit::Policy pace("global", limit::TokenBucket({5, Duration::seconds(1)}, 0));
+const limit::Policy watched("watched", limit::SlidingLog({{1, Duration::seconds(9)}}),
+                            {.shadow = true});
+const limit::Policy few("few", limit::Concurrency{.slots = 2, .lease = Duration::seconds(9)});
+const limit::Policy fewer("fewer", limit::Concurrency{.slots = 1, .lease = Duration::seconds(60)});
 
-constexpr limit::Verdict allowed{.allowed = true, .limit = 5, .remaining = 4};
-constexpr limit::Verdict refused{
-    .allowed = false, .limit = 5, .retry_after = Duration::milliseconds(1200)};
+const std::array<limit::Count, 2> plain = {{{&pace, "tenant:acme"}, {&watched, "tenant:acme"}}};
+const std::array<limit::Count, 3> lending = {{{&pace, "a"}, {&few, "a"}, {&fewer, "a"}}};
+
+limit::Answer answer_of(std::initializer_list<bool> allowed) {
+  limit::Answer answer;
+  answer.allowed = *allowed.begin();
+  for (const bool each : allowed) {
+    answer.verdicts.add({.allowed = each,
+                         .limit = 5,
+                         .retry_after = each ? Duration() : Duration::milliseconds(1200)});
+  }
+  if (!answer.allowed) answer.retry_after = Duration::milliseconds(1200);
+  return answer;
+}
+
+const limit::Answer allowed = answer_of({true, false});
+const limit::Answer refused = answer_of({false, false});
 
 template <class T>
 const T* find(const Effects& effects) {
@@ -26,19 +47,32 @@ const T* find(const Effects& effects) {
 
 Machine arrived(bool harmless = false) {
   Machine machine;
-  const Effects effects = machine.decide(Arrived{&policy, "acme", harmless});
+  const Effects effects = machine.decide(Arrived{plain, harmless});
   EXPECT_NE(find<ChargeLimit>(effects), nullptr);
-  EXPECT_EQ(find<ChargeLimit>(effects)->tenant, "acme");
+  EXPECT_EQ(find<ChargeLimit>(effects)->counts.data(), plain.data());
+  EXPECT_EQ(find<ChargeLimit>(effects)->hold, Duration()) << "nothing is lent, nothing is held";
   EXPECT_EQ(machine.state(), Machine::State::charging);
   return machine;
 }
 
-Machine recording(const limit::Verdict& verdict, bool harmless = false) {
+Machine recording(const limit::Answer& answer, bool harmless = false) {
   Machine machine = arrived(harmless);
-  const Effects effects = machine.decide(Charged{verdict});
+  const Effects effects =
+      machine.decide(Charged{.answer = answer, .retry_after = Duration::milliseconds(3100)});
   EXPECT_NE(find<RecordLimit>(effects), nullptr);
   EXPECT_EQ(find<SendUpstream>(effects), nullptr) << "sent before it was recorded";
   EXPECT_EQ(machine.state(), Machine::State::recording);
+  return machine;
+}
+
+// With slots of two policies in hand.
+constexpr std::uint64_t loan = 77;
+Machine holding() {
+  Machine machine;
+  const Effects effects = machine.decide(Arrived{lending, true});
+  EXPECT_EQ(find<ChargeLimit>(effects)->hold, Duration::seconds(60)) << "the longest lease";
+  machine.decide(Charged{.answer = answer_of({true, true, true}), .reservation = loan});
+  EXPECT_NE(find<SendUpstream>(machine.decide(Recorded{})), nullptr);
   return machine;
 }
 
@@ -50,19 +84,107 @@ Machine sending(bool harmless = false) {
   return machine;
 }
 
-TEST(RequestMachine, RefusesWithTheWaitRoundedUp) {
+TEST(RequestMachine, RefusesWithTheHintRoundedUpAndNamesWhoRefused) {
   Machine machine = recording(refused);
   const Effects effects = machine.decide(Recorded{});
   EXPECT_EQ(find<SendUpstream>(effects), nullptr);
   const auto* refusal = find<Refuse>(effects);
   ASSERT_NE(refusal, nullptr);
   EXPECT_EQ(refusal->code, http::ProblemCode::rate_limit);
-  EXPECT_EQ(refusal->retry_after_seconds, 2);
-  EXPECT_EQ(refusal->detail, "Limit 'global' of 5 is used up. Try again in 2 s.");
+  EXPECT_EQ(refusal->retry_after_seconds, 4);
+  EXPECT_EQ(refusal->detail, limit::explain(plain, refused, 1, limit::Audience::clients));
+  ASSERT_EQ(refusal->violated_policies.size(), 1u) << "one in shadow refuses nobody";
+  EXPECT_EQ(refusal->violated_policies[0], "global");
   EXPECT_EQ(find<RecordEnd>(effects)->outcome, Outcome::not_applied);
   EXPECT_EQ(find<RecordEnd>(effects)->status, 429);
   EXPECT_EQ(machine.state(), Machine::State::ended);
-  EXPECT_TRUE(machine.has_verdict());
+  EXPECT_TRUE(machine.has_answer());
+}
+
+TEST(RequestMachine, NamesEveryPolicyThatRefused) {
+  Machine machine;
+  machine.decide(Arrived{lending, true});
+  machine.decide(Charged{.answer = answer_of({false, true, false})});
+  const Effects effects = machine.decide(Recorded{});
+  EXPECT_EQ(find<Refuse>(effects)->violated_policies,
+            (std::vector<std::string_view>{"global", "fewer"}));
+  EXPECT_EQ(find<SettleLimit>(effects), nullptr) << "nothing was lent";
+}
+
+// Whoever hears the refusal may come with the next request at once.
+TEST(RequestMachine, RefusesLast) {
+  Machine machine = recording(refused);
+  const Effects effects = machine.decide(Recorded{});
+  ASSERT_NE(effects.begin(), effects.end());
+  EXPECT_TRUE(std::holds_alternative<Refuse>(*(effects.end() - 1)));
+}
+
+TEST(RequestMachine, GivesSlotsBackAtEveryEnd) {
+  const Event ends[] = {Answered{200}, CutOff{200}, Abandoned{},
+                        Failed{.kind = Failed::Kind::timeout, .outcome = Outcome::unknown}};
+  for (const Event& event : ends) {
+    Machine machine = holding();
+    const Effects effects = machine.decide(event);
+    ASSERT_NE(find<SettleLimit>(effects), nullptr) << event.index();
+    EXPECT_EQ(find<SettleLimit>(effects)->reservation, loan);
+    EXPECT_EQ(find<SettleLimit>(effects)->counts.data(), lending.data());
+    EXPECT_EQ(find<SettleLimit>(machine.decide(Abandoned{})), nullptr) << "once is enough";
+  }
+}
+
+TEST(RequestMachine, GivesSlotsBackWhenTheLoanCannotBeRecorded) {
+  Machine machine;
+  machine.decide(Arrived{lending, true});
+  machine.decide(Charged{.answer = answer_of({true, true, true}), .reservation = loan});
+  const Effects effects = machine.decide(
+      RecordFailed{Error(Code::unavailable, Outcome::not_applied, "no space left on device")});
+  ASSERT_NE(find<SettleLimit>(effects), nullptr);
+}
+
+TEST(RequestMachine, GivesSlotsBackThatCameAfterTheClientLeft) {
+  Machine machine;
+  machine.decide(Arrived{lending, true});
+  machine.decide(Abandoned{});
+  const Effects effects =
+      machine.decide(Charged{.answer = answer_of({true, true, true}), .reservation = loan});
+  ASSERT_NE(find<SettleLimit>(effects), nullptr);
+  EXPECT_EQ(find<RecordLimit>(effects), nullptr);
+  EXPECT_EQ(machine.state(), Machine::State::ended);
+}
+
+TEST(RequestMachine, SaysNothingToAStoreThatFailsAfterTheClientLeft) {
+  Machine machine = arrived();
+  machine.decide(Abandoned{});
+  const Effects effects =
+      machine.decide(ChargeFailed{Error(Code::unavailable, Outcome::unknown, "gone")});
+  EXPECT_EQ(effects.begin(), effects.end());
+}
+
+TEST(RequestMachine, RenewsALoanThreeTimesWithinItsShortestLease) {
+  Machine machine = holding();
+  const auto at = [](int seconds) {
+    return TimePassed{SteadyInstant() + Duration::seconds(seconds)};
+  };
+  std::vector<int> renewed;
+  for (int second = 100; second < 110; ++second) {
+    const Effects effects = machine.decide(at(second));
+    const auto* renewal = find<RenewLimit>(effects);
+    if (renewal == nullptr) continue;
+    renewed.push_back(second);
+    EXPECT_EQ(renewal->reservation, loan);
+    EXPECT_EQ(renewal->hold, Duration::seconds(60));
+  }
+  EXPECT_EQ(renewed, (std::vector<int>{103, 106, 109}));
+  machine.decide(Answered{200});
+  EXPECT_EQ(find<RenewLimit>(machine.decide(at(200))), nullptr) << "after the end nothing is held";
+}
+
+TEST(RequestMachine, RenewsNothingWhereNothingWasLent) {
+  Machine machine = sending();
+  for (int i = 0; i < 100; ++i) {
+    const Effects effects = machine.decide(TimePassed{SteadyInstant() + Duration::seconds(1 + i)});
+    EXPECT_EQ(effects.begin(), effects.end());
+  }
 }
 
 TEST(RequestMachine, RefusesWhenTheStoreDoesNotAnswer) {
@@ -71,7 +193,7 @@ TEST(RequestMachine, RefusesWhenTheStoreDoesNotAnswer) {
       ChargeFailed{Error(Code::unavailable, Outcome::unknown, "connection refused")});
   EXPECT_EQ(find<Refuse>(effects)->code, http::ProblemCode::store_unavailable);
   EXPECT_EQ(find<SendUpstream>(effects), nullptr);
-  EXPECT_FALSE(machine.has_verdict());
+  EXPECT_FALSE(machine.has_answer());
 }
 
 TEST(RequestMachine, DoesNotDoWhatCannotBeRecorded) {

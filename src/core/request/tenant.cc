@@ -18,6 +18,10 @@ bool is_tenant_name(std::string_view name) {
 
 }  // namespace
 
+std::string address_key(std::string_view address) {
+  return "address:" + std::string(address);
+}
+
 std::optional<Tenant> tenant_of(const TenantRules& rules, const http::Fields& fields,
                                 const IpAddress& peer) {
   const auto named = fields.find_only(rules.header);  // a name given twice names nobody
@@ -28,7 +32,7 @@ std::optional<Tenant> tenant_of(const TenantRules& rules, const http::Fields& fi
   }
   if (rules.reject_missing) return std::nullopt;
   const std::string address = to_string(peer);
-  return Tenant{.name = {}, .id = "anonymous@" + address, .limit_key = "address:" + address};
+  return Tenant{.name = {}, .id = "anonymous@" + address, .limit_key = address_key(address)};
 }
 
 }  // namespace pawl::request

@@ -27,6 +27,9 @@ struct Tenant {
   std::string limit_key;  // a named tenant and an address never share one
 };
 
+// By which the requests of an address are counted, whoever they are from.
+std::string address_key(std::string_view address);
+
 // Nothing: the request names no tenant that can be believed, and the rules ask for one.
 std::optional<Tenant> tenant_of(const TenantRules& rules, const http::Fields& fields,
                                 const IpAddress& peer);

@@ -1,0 +1,113 @@
+#include "adapter/memory/cell_table.h"
+
+#include <algorithm>
+#include <sys/mman.h>
+#include <thread>
+
+#include "base/assert.h"
+
+namespace pawl {
+namespace {
+
+constexpr std::size_t reach = 64;  // places from its home in which a key may stand
+// Behind a door where none made room, nobody is asked again for a while: a flood of keys costs
+// little.
+constexpr Duration full_for = Duration::milliseconds(1);
+constexpr int spins_before_yield = 64;
+
+void wait_a_moment(int& spins) {
+  if (++spins < spins_before_yield) {
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+  } else {
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace
+
+CellTable::CellTable(std::size_t places) : places_count_(std::max(places, reach)) {
+  void* memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  PAWL_ASSERT(memory != MAP_FAILED);      // a process that is out of memory ends
+  places_ = static_cast<Place*>(memory);  // all zeros: a place that was never used
+}
+
+CellTable::~CellTable() {
+  munmap(places_, bytes());
+}
+
+CellTable::Reading CellTable::read_place(Place& place) {
+  for (int spins = 0;;) {
+    const std::uint64_t version = place.version.load(std::memory_order_acquire);
+    if ((version & held_bit) == 0) {
+      Reading reading{.place = &place, .version = version};
+      reading.cell.a = place.a.load(std::memory_order_acquire);
+      reading.cell.b = place.b.load(std::memory_order_acquire);
+      if (place.version.load(std::memory_order_relaxed) == version) return reading;
+    }
+    wait_a_moment(spins);
+  }
+}
+
+CellTable::Reading CellTable::search(std::uint64_t fingerprint, std::size_t home) const {
+  for (std::size_t step = 0; step < reach; ++step) {
+    Place& each = place(home, step);
+    const std::uint64_t found = each.fingerprint.load(std::memory_order_acquire);
+    if (found == 0) break;
+    if (found != fingerprint) continue;
+    const Reading reading = read_place(each);
+    // It may have been given to another key in between; then the version has changed since.
+    if (each.fingerprint.load(std::memory_order_acquire) == fingerprint &&
+        each.version.load(std::memory_order_relaxed) == reading.version) {
+      return reading;
+    }
+    --step;  // look at it again
+  }
+  return {};
+}
+
+bool CellTable::insert(const Newcomer& newcomer, const IsRested& is_rested) {
+  const std::size_t home = home_of(newcomer.key);
+  const std::uint64_t fingerprint = fingerprint_of(newcomer.key);
+  // One key always takes the same door, so it never gets two places.
+  Door& door = doors_[home % doors_.size()];
+  const std::lock_guard lock(door.mutex);
+  for (std::size_t step = 0; step < reach; ++step) {
+    Place& each = place(home, step);
+    const std::uint64_t found = each.fingerprint.load(std::memory_order_acquire);
+    if (found == fingerprint) return true;
+    if (found == 0 && settle(each, newcomer)) {
+      keys_.fetch_add(1, std::memory_order_relaxed);
+      return true;
+    }
+  }
+  if (newcomer.now < door.full_until) return false;
+  for (std::size_t step = 0; step < reach; ++step) {
+    Place& each = place(home, step);
+    const Reading reading = read_place(each);
+    if (!is_rested(reading.cell, reading.shape()) || !hold(reading)) continue;
+    each.fingerprint.store(fingerprint, std::memory_order_release);
+    write(reading, newcomer.cell, newcomer.shape);
+    return true;
+  }
+  door.full_until = newcomer.now + full_for;
+  return false;
+}
+
+// Takes a place that was never used. False: somebody else was faster.
+bool CellTable::settle(Place& place, const Newcomer& newcomer) {
+  // Whoever holds it is waited for: while it looks unused, nobody may stand further on.
+  Reading reading = read_place(place);
+  while (!hold(reading)) reading = read_place(place);
+  if (place.fingerprint.load(std::memory_order_acquire) != 0) {
+    let_go(reading);
+    return false;
+  }
+  place.fingerprint.store(fingerprint_of(newcomer.key), std::memory_order_release);
+  write(reading, newcomer.cell, newcomer.shape);
+  return true;
+}
+
+}  // namespace pawl

@@ -1,0 +1,78 @@
+#include "adapter/memory/mark_table.h"
+
+#include <algorithm>
+
+namespace pawl {
+namespace {
+
+// A new key of a full table pays for looking at this many others; a flood costs no more each.
+constexpr int swept_at_once = 16;
+
+}  // namespace
+
+MarkTable::MarkTable(std::size_t keys_max, std::size_t marks_max)
+    : shard_keys_max_(std::max<std::size_t>(1, keys_max / shards)),
+      shard_marks_max_(std::max<std::size_t>(1, marks_max / shards)) {}
+
+MarkTable::Kept* MarkTable::find(Hash128 key) {
+  Shard& shard = shards_[shard_of(key)];
+  const auto found = shard.kept.find(key);
+  return found == shard.kept.end() ? nullptr : &found->second;
+}
+
+std::optional<MarkTable::Kept> MarkTable::extract(Hash128 key) {
+  Shard& shard = shards_[shard_of(key)];
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.kept.find(key);
+  if (found == shard.kept.end()) return std::nullopt;
+  std::optional<Kept> kept = std::move(found->second);
+  shard.marks -= kept->marks.size();
+  shard.kept.erase(found);
+  return kept;
+}
+
+MarkTable::Kept* MarkTable::insert(Hash128 key, const limit::Rule& rule,
+                                   const IsRested& is_rested) {
+  Shard& shard = shards_[shard_of(key)];
+  const auto is_full = [&] {
+    return shard.kept.size() >= shard_keys_max_ || shard.marks >= shard_marks_max_;
+  };
+  if (is_full()) sweep(shard, is_rested);
+  if (is_full()) return nullptr;
+  return &shard.kept.emplace(key, Kept{{}, rule}).first->second;
+}
+
+MarkTable::Kept& MarkTable::shared(Hash128 key, const limit::Rule& rule) {
+  return shards_[shard_of(key)].kept.emplace(key, Kept{{}, rule}).first->second;
+}
+
+void MarkTable::count_marks(Hash128 key, std::size_t before, std::size_t after) {
+  Shard& shard = shards_[shard_of(key)];
+  shard.marks += after;
+  shard.marks -= before;
+}
+
+void MarkTable::sweep(Shard& shard, const IsRested& is_rested) {
+  auto it = shard.kept.lower_bound(shard.sweep_from);
+  for (int i = 0; i < swept_at_once && !shard.kept.empty(); ++i) {
+    if (it == shard.kept.end()) it = shard.kept.begin();
+    if (is_rested(it->second)) {
+      shard.marks -= it->second.marks.size();
+      it = shard.kept.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  shard.sweep_from = it == shard.kept.end() ? Hash128() : it->first;
+}
+
+std::size_t MarkTable::keys() {
+  std::size_t count = 0;
+  for (Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    count += shard.kept.size();
+  }
+  return count;
+}
+
+}  // namespace pawl

@@ -1,0 +1,66 @@
+// MarkTable: the marks of many keys, for the algorithms that remember uses one by one.
+//
+// Why:      such a state grows with its limit, so it cannot stand in CellTable. It is for small
+//           limits; a lock a shard serves it well enough.
+// Contract: a key is known by 128 bits of hash. A key is forgotten only when nothing of it is in
+//           use, as the caller's `is_rested` says.
+// Bounds:   `keys_max` keys and `marks_max` marks, spread evenly over the shards.
+// Threads:  any; a state may be touched while its shard is locked, by Locked alone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "base/hash.h"
+#include "core/limit/policy.h"
+#include "core/limit/state.h"
+
+namespace pawl {
+
+class MarkTable {
+ public:
+  MarkTable(std::size_t keys_max, std::size_t marks_max);
+
+  struct Kept {
+    limit::Marks marks;
+    limit::Rule rule;  // under which they were kept
+  };
+  using IsRested = std::function<bool(Kept& kept)>;
+
+  static constexpr std::size_t shards = 64;
+  static std::size_t shard_of(Hash128 key) { return key.high % shards; }
+
+  void lock(std::size_t shard) { shards_[shard].mutex.lock(); }
+  void unlock(std::size_t shard) { shards_[shard].mutex.unlock(); }
+
+  // Takes a key's state out of the table. Its shard must not be locked.
+  std::optional<Kept> extract(Hash128 key);
+
+  // The rest needs the key's shard locked. Null: it has no state.
+  Kept* find(Hash128 key);
+  // Null: there is no room.
+  Kept* insert(Hash128 key, const limit::Rule& rule, const IsRested& is_rested);
+  // One that is made in any case: the key that others share when there is no room.
+  Kept& shared(Hash128 key, const limit::Rule& rule);
+  void count_marks(Hash128 key, std::size_t before, std::size_t after);
+  std::size_t keys();
+
+ private:
+  struct Shard {
+    std::mutex mutex;
+    std::map<Hash128, Kept> kept;
+    std::size_t marks = 0;
+    Hash128 sweep_from;
+  };
+  void sweep(Shard& shard, const IsRested& is_rested);
+
+  const std::size_t shard_keys_max_;
+  const std::size_t shard_marks_max_;
+  std::array<Shard, shards> shards_;
+};
+
+}  // namespace pawl

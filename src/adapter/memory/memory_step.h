@@ -1,0 +1,249 @@
+// MemoryStep: one try to read the states of an ask, decide on copies of them, and write them back
+// together. A part of MemoryCounterStore, in a file of its own for its length.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "adapter/memory/memory_counter_store.h"
+#include "base/assert.h"
+
+namespace pawl {
+
+// Whether a cell equals that of a key nobody has used. A full table asks this often, and most
+// of its cells are of one rule.
+class MemoryCounterStore::RestedCells {
+ public:
+  RestedCells(MemoryCounterStore& store, limit::Now now) : store_(store), now_(now) {
+    now_.wall = store.clock_.wall_now();
+  }
+  bool operator()(limit::Cell cell, std::uint32_t shape) const {
+    if (rule_ == nullptr || shape != shape_) rule_ = store_.rule_of(shape_ = shape);
+    return rule_ != nullptr && limit::until_unused(*rule_, {.cell = cell}, now_) == Duration();
+  }
+
+ private:
+  MemoryCounterStore& store_;
+  limit::Now now_;
+  mutable std::uint32_t shape_ = 0;
+  mutable const limit::Rule* rule_ = nullptr;
+};
+
+template <std::size_t counts_max, bool with_marks>
+class MemoryCounterStore::Step {
+ public:
+  Step(MemoryCounterStore& store, Counts counts, limit::Now now)
+      : store_(store), counts_(counts), now_(now) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      hashes_[i] = store.hash(*counts[i].policy, counts[i].key);
+    }
+    lock_marks();
+    read();
+  }
+  ~Step() { unlock_marks(); }
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+  std::span<const limit::Member> members() const { return {members_.data(), counts_.size()}; }
+  limit::State& state(std::size_t i) { return states_[i]; }
+
+  void read() {
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      const limit::Policy& policy = *counts_[i].policy;
+      states_[i] = {};
+      if (store_.closings_.load(std::memory_order_acquire) > 0) {
+        states_[i].closed_until = store_.closed_until(hashes_[i]);
+      }
+      if (marked(i)) {
+        read_marks(i, policy);
+      } else {
+        read_cell(i, policy);
+      }
+      members_[i] = {.policy = &policy, .state = &states_[i]};
+    }
+  }
+
+  // A refusal changes nothing, unless a state was kept under another rule or a clock went back.
+  bool changed() const {
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (marked(i) || states_[i].cell != readings_[i].cell) return true;
+      if (readings_[i].place != nullptr && readings_[i].shape() != counts_[i].policy->shape) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // False: somebody was faster, or room had to be made; read() again.
+  bool write() {
+    if (!make_room()) return false;
+    std::size_t held = 0;
+    while (held < counts_.size() && (marked(held) || CellTable::hold(readings_[held]))) ++held;
+    if (held < counts_.size()) {
+      while (held-- > 0) {
+        if (!marked(held)) CellTable::let_go(readings_[held]);
+      }
+      return false;
+    }
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      const limit::Policy& policy = *counts_[i].policy;
+      if (marked(i)) {
+        write_marks(i);
+      } else {
+        if (readings_[i].shape() != policy.shape) store_.remember(policy);
+        CellTable::write(readings_[i], states_[i].cell, policy.shape);
+      }
+    }
+    return true;
+  }
+
+ private:
+  bool marked(std::size_t i) const {
+    return with_marks && limit::keeps_marks(counts_[i].policy->rule);
+  }
+
+  void read_cell(std::size_t i, const limit::Policy& policy) {
+    readings_[i] = store_.cells_.read(hashes_[i]);
+    CellTable::Reading basis = readings_[i];
+    if (basis.place == nullptr && store_.overflow_.keys() > 0) {
+      basis = store_.overflow_.read(store_.overflow_hash(policy, hashes_[i]));
+      if (crowded_[i]) readings_[i] = basis;
+    }
+    states_[i].cell = basis.cell;
+    if (basis.place != nullptr) carry_over(basis.shape(), policy, states_[i]);
+  }
+
+  void carry_over(std::uint32_t shape, const limit::Policy& policy, limit::State& state) {
+    if (shape == policy.shape) return;
+    if (const limit::Rule* rule = store_.rule_of(shape)) {
+      limit::carry_over(*rule, policy, state, now_);
+    }
+  }
+
+  // Every count gets a place, of its own or a shared one. True: all have theirs already.
+  bool make_room() {
+    const auto is_missing = [this](std::size_t i) {
+      return !marked(i) && readings_[i].place == nullptr;
+    };
+    bool ready = true;
+    for (std::size_t i = 0; i < counts_.size(); ++i) ready = ready && !is_missing(i);
+    if (ready) return true;
+    unlock_marks();  // looking into another shard with one held could lock for ever
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (is_missing(i)) insert(i, *counts_[i].policy);
+    }
+    lock_marks();
+    return false;
+  }
+
+  void insert(std::size_t i, const limit::Policy& policy) {
+    store_.remember(policy);
+    const RestedCells is_rested(store_, now_);
+    CellTable::Newcomer newcomer{
+        .key = hashes_[i], .cell = basis_of(i, policy), .shape = policy.shape, .now = now_.moment};
+    crowded_[i] = !store_.cells_.insert(newcomer, std::cref(is_rested));
+    if (!crowded_[i]) return;
+    newcomer.key = store_.overflow_hash(policy, hashes_[i]);
+    PAWL_ASSERT(store_.overflow_.insert(newcomer, std::cref(is_rested)));
+  }
+
+  // What a new key was counted on so far: the shared key, or marks under an earlier rule.
+  limit::Cell basis_of(std::size_t i, const limit::Policy& policy) {
+    limit::State state;
+    if (auto kept = store_.marks_.extract(hashes_[i])) {
+      state.marks = &kept->marks;
+      limit::carry_over(kept->rule, policy, state, now_);
+    } else if (store_.overflow_.keys() > 0) {
+      const auto shared = store_.overflow_.read(store_.overflow_hash(policy, hashes_[i]));
+      state.cell = shared.cell;
+      if (shared.place != nullptr) carry_over(shared.shape(), policy, state);
+    }
+    return state.cell;
+  }
+
+  void read_marks(std::size_t i, const limit::Policy& policy) {
+    kept_[i] = store_.marks_.find(hashes_[i]);
+    const MarkTable::Kept* basis = kept_[i];
+    if (basis == nullptr) basis = store_.marks_.find(shared_marks(i));
+    if (kept_[i] != nullptr && counts_.size() == 1 && kept_[i]->rule == policy.rule) {
+      states_[i].marks = &kept_[i]->marks;
+      marks_before_[i] = kept_[i]->marks.size();
+      return;
+    }
+    // On a copy: it may have to be decided again before all can be written together.
+    copies_[i] = basis == nullptr ? limit::Marks() : basis->marks;
+    states_[i].marks = &copies_[i];
+    if (basis != nullptr) {
+      limit::carry_over(basis->rule, policy, states_[i], now_);
+    } else if (const auto cell = store_.cells_.read(hashes_[i]); cell.place != nullptr) {
+      states_[i].cell = cell.cell;  // counted under an earlier rule
+      carry_over(cell.shape(), policy, states_[i]);
+    }
+  }
+
+  void write_marks(std::size_t i) {
+    if (states_[i].marks != &copies_[i]) {
+      store_.marks_.count_marks(hashes_[i], marks_before_[i], kept_[i]->marks.size());
+      return;
+    }
+    const limit::Policy& policy = *counts_[i].policy;
+    const auto is_rested = [this](MarkTable::Kept& kept) { return store_.is_rested(kept, now_); };
+    if (kept_[i] == nullptr) forget_cell(i);
+    if (kept_[i] == nullptr) kept_[i] = store_.marks_.insert(hashes_[i], policy.rule, is_rested);
+    if (kept_[i] == nullptr) kept_[i] = &store_.marks_.shared(shared_marks(i), policy.rule);
+    store_.marks_.count_marks(hashes_[i], kept_[i]->marks.size(), copies_[i].size());
+    *kept_[i] = {.marks = std::move(copies_[i]), .rule = policy.rule};
+  }
+
+  // From now on its marks are what counts.
+  void forget_cell(std::size_t i) {
+    auto cell = store_.cells_.read(hashes_[i]);
+    while (cell.place != nullptr && !CellTable::hold(cell)) cell = store_.cells_.read(hashes_[i]);
+    if (cell.place != nullptr) CellTable::write(cell, {}, cell.shape());
+  }
+
+  // In the same shard as the key itself, so that one lock serves both.
+  Hash128 shared_marks(std::size_t i) const {
+    return {.high = MarkTable::shard_of(hashes_[i]), .low = counts_[i].policy->id};
+  }
+
+  // In one order for everybody, so that nobody waits in a circle.
+  void lock_marks() {
+    if constexpr (with_marks) {
+      shards_count_ = 0;
+      for (std::size_t i = 0; i < counts_.size(); ++i) {
+        if (marked(i)) shards_[shards_count_++] = MarkTable::shard_of(hashes_[i]);
+      }
+      const auto used = std::span(shards_).first(shards_count_);
+      std::ranges::sort(used);
+      shards_count_ -= std::ranges::unique(used).size();
+      for (std::size_t i = 0; i < shards_count_; ++i) store_.marks_.lock(shards_[i]);
+    }
+  }
+  void unlock_marks() {
+    if constexpr (with_marks) {
+      for (std::size_t i = 0; i < shards_count_; ++i) store_.marks_.unlock(shards_[i]);
+    }
+  }
+
+  MemoryCounterStore& store_;
+  Counts counts_;
+  limit::Now now_;
+  std::array<Hash128, counts_max> hashes_;
+  std::array<limit::State, counts_max> states_;
+  std::array<limit::Member, counts_max> members_;
+  std::array<CellTable::Reading, counts_max> readings_;
+  std::array<bool, counts_max> crowded_ = {};
+
+  static constexpr std::size_t marks_max = with_marks ? counts_max : 1;
+  std::array<MarkTable::Kept*, marks_max> kept_;
+  std::array<std::size_t, marks_max> marks_before_;
+  std::array<limit::Marks, marks_max> copies_;
+  std::array<std::size_t, marks_max> shards_;
+  std::size_t shards_count_ = 0;
+};
+
+}  // namespace pawl

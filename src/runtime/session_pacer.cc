@@ -1,0 +1,233 @@
+#include "runtime/session_pacer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace pawl {
+
+namespace pacer = limit::pacer;
+
+namespace {
+
+// Longer waits are made of several: no clock's arithmetic overflows on the way.
+constexpr Duration wait_max = Duration::hours(1);
+
+std::optional<SteadyInstant> wake_of(const pacer::Effects& effects) {
+  for (const pacer::Effect& effect : effects) {
+    if (const auto* wake = std::get_if<pacer::WakeAt>(&effect)) return wake->at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct SessionPacer::State : std::enable_shared_from_this<State> {
+  State(Options options, Ports ports_, Hooks hooks_)
+      : ports(ports_),
+        hooks(std::move(hooks_)),
+        policy(std::move(options.name), limit::TokenBucket(options.rate, options.burst)),
+        session(std::move(options.session)),
+        machine({.bucket = limit::TokenBucket(options.rate, options.burst),
+                 .adaptive = options.adaptive}) {}
+
+  void handle(pacer::Event event);
+  void work(std::unique_lock<std::mutex>& lock);
+  Ticket ask(Ask ask, Done done);
+  void wait_for(std::unique_lock<std::mutex>& lock, const std::optional<Result<void>>& result);
+  Count count() const { return {.policy = &policy, .key = session}; }
+
+  void run(pacer::Charge);
+  void run(pacer::Refund);
+  void run(pacer::Close effect);
+  void run(pacer::Release effect) { end(effect.ticket, {}); }
+  void run(pacer::Refuse effect) { end(effect.ticket, std::unexpected(std::move(effect.error))); }
+  void run(pacer::WakeAt effect) {
+    if (hooks.wake_at) hooks.wake_at(effect.at);
+  }
+  void run(const pacer::Note& note) {
+    if (hooks.note) hooks.note(note);
+  }
+  void end(Ticket ticket, Result<void> result);
+  CounterStore::Done<void> told();
+
+  const Ports ports;
+  const Hooks hooks;
+  const limit::Policy policy;
+  const std::string session;
+
+  std::mutex mutex;
+  std::condition_variable changed;  // a result, the next wake-up, or that nobody works any more
+  // Guarded by the mutex:
+  pacer::Machine machine;
+  std::deque<pacer::Event> inbox;
+  bool working = false;  // some thread decides and runs effects; others leave their events to it
+  bool stopped = false;
+  std::map<Ticket, Done> asks;
+  Ticket last_ticket = 0;
+  std::optional<SteadyInstant> wake;
+};
+
+void SessionPacer::State::handle(pacer::Event event) {
+  std::unique_lock lock(mutex);
+  if (stopped) return;
+  inbox.push_back(std::move(event));
+  if (!working) work(lock);
+}
+
+// Effects are run in the order in which they were decided, and without the lock: a store that
+// answers at once comes back through handle() on the same thread.
+void SessionPacer::State::work(std::unique_lock<std::mutex>& lock) {
+  working = true;
+  while (!inbox.empty()) {
+    const pacer::Event event = std::move(inbox.front());
+    inbox.pop_front();
+    pacer::Effects effects =
+        machine.decide(event, {.steady = ports.clock.steady_now(), .wall = ports.clock.wall_now()});
+    wake = wake_of(effects);
+    lock.unlock();
+    for (pacer::Effect& effect : effects) {
+      std::visit([this](auto& e) { run(std::move(e)); }, effect);
+    }
+    lock.lock();
+  }
+  working = false;
+  changed.notify_all();
+}
+
+SessionPacer::Ticket SessionPacer::State::ask(Ask ask, Done done) {
+  Ticket ticket = 0;
+  {
+    const std::lock_guard lock(mutex);
+    ticket = ++last_ticket;
+    asks.emplace(ticket, std::move(done));
+  }
+  handle(pacer::Asked{.ticket = ticket,
+                      .operation = std::move(ask.operation),
+                      .urgent = ask.urgent,
+                      .deadline = ask.deadline});
+  return ticket;
+}
+
+void SessionPacer::State::end(Ticket ticket, Result<void> result) {
+  Done done;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = asks.find(ticket);
+    if (found == asks.end()) return;  // withdrawn while this was decided: the unit is spent
+    done = std::move(found->second);
+    asks.erase(found);
+  }
+  done(std::move(result));
+}
+
+void SessionPacer::State::run(pacer::Charge) {
+  const Count mine = count();
+  ports.counters.check({&mine, 1}, 1,
+                       [self = shared_from_this()](const Result<limit::Answer>& answer) {
+                         if (answer) {
+                           self->handle(pacer::Charged{*answer});
+                         } else {
+                           self->handle(pacer::ChargeFailed{answer.error()});
+                         }
+                       });
+}
+
+void SessionPacer::State::run(pacer::Refund) {
+  ports.counters.refund(count(), 1, told());
+}
+
+void SessionPacer::State::run(pacer::Close effect) {
+  ports.counters.close(count(), effect.until, told());
+}
+
+CounterStore::Done<void> SessionPacer::State::told() {
+  return [self = shared_from_this()](Result<void> result) {
+    if (!result) self->handle(pacer::TellingFailed{std::move(result).error()});
+  };
+}
+
+// Until there is a result. Whoever wakes when something is due does the work for all.
+void SessionPacer::State::wait_for(std::unique_lock<std::mutex>& lock,
+                                   const std::optional<Result<void>>& result) {
+  while (!result) {
+    if (working || !wake) {
+      changed.wait(lock);
+      continue;
+    }
+    const Duration wait = *wake - ports.clock.steady_now();
+    if (wait <= Duration()) {
+      inbox.emplace_back(pacer::Ticked{});
+      work(lock);
+    } else {
+      changed.wait_for(lock, std::chrono::nanoseconds(std::min(wait, wait_max).ns()));
+    }
+  }
+}
+
+SessionPacer::SessionPacer(Options options, Ports ports, Hooks hooks)
+    : state_(std::make_shared<State>(std::move(options), ports, std::move(hooks))) {}
+
+SessionPacer::~SessionPacer() {
+  std::map<Ticket, Done> withdrawn;  // destroyed without the lock
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [this] { return !state_->working; });
+  state_->stopped = true;
+  withdrawn = std::exchange(state_->asks, {});
+  lock.unlock();
+}
+
+Result<void> SessionPacer::acquire(Ask ask) {
+  State& state = *state_;
+  const SteadyInstant deadline = ask.deadline;
+  std::optional<Result<void>> result;  // guarded by the mutex
+  state.ask(std::move(ask), [&](Result<void> end) {
+    const std::lock_guard lock(state.mutex);
+    result = std::move(end);
+    state.changed.notify_all();
+  });
+  std::unique_lock lock(state.mutex);
+  state.wait_for(lock, result);
+  if (*result && state.ports.clock.steady_now() > deadline) {
+    return failure(Code::refused,
+                   "Not sent: its turn came in time, but this thread woke after the deadline. Ask "
+                   "again with a later one.");
+  }
+  return *std::move(result);
+}
+
+SessionPacer::Ticket SessionPacer::ask(Ask ask, Done done) {
+  return state_->ask(std::move(ask), std::move(done));
+}
+
+bool SessionPacer::withdraw(Ticket ticket) {
+  Done withdrawn;
+  {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->asks.find(ticket);
+    if (found == state_->asks.end()) return false;
+    withdrawn = std::move(found->second);
+    state_->asks.erase(found);
+  }
+  state_->handle(pacer::Withdrawn{ticket});
+  return true;
+}
+
+void SessionPacer::heard(std::string operation, int status, std::span<const limit::Field> fields) {
+  state_->handle(
+      pacer::Heard{.operation = std::move(operation),
+                   .status = status,
+                   .pushback = limit::parse_pushback(fields, state_->ports.clock.wall_now())});
+}
+
+void SessionPacer::poll() {
+  state_->handle(pacer::Ticked{});
+}
+
+}  // namespace pawl

@@ -1,0 +1,85 @@
+// SessionPacer: lets the calls of one session out at the pace the other side allows. It drives the
+// pure machine of core/limit/pacer.h with a counter store and a clock.
+//
+//   SessionPacer pacer({.session = "saxo-live", .rate = {1, Duration::seconds(1)}},
+//                      {clock, store}, {.note = note});
+//   PAWL_TRY(pacer.acquire({.operation = "place_order", .deadline = now + Duration::seconds(5)}));
+//   … send …
+//   pacer.heard("place_order", answer.status, answer.fields);
+//
+// Contract: an ask ends once: allowed, or refused with nothing sent (Code::refused: too late, or
+//           too many wait; Code::unavailable: no store, and without it nobody knows the pace).
+//           Processes that give the same name and session to the same store share one pace. All
+//           answers to paced calls are to be heard(), refusals above all.
+// Time:     there is no thread in here. Whoever blocks in acquire() watches the clock; whoever only
+//           uses ask() calls poll() at the instant that Hooks::wake_at was given last. A poll() too
+//           early does nothing.
+// Threads:  any, for all but the destructor. Callbacks come on any thread that is in here or on one
+//           of the store's, one at a time, with no lock held. They may call back into the pacer; to
+//           block or to destroy it they may not.
+// Lifetime: clock and store outlive it. Destroying it withdraws what waits; nobody may be blocked
+//           in acquire() then.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/limit/pacer.h"
+#include "core/limit/pushback.h"
+#include "core/limit/rate.h"
+#include "pawl/clock.h"
+#include "pawl/result.h"
+#include "port/counter_store.h"
+
+namespace pawl {
+
+class SessionPacer {
+ public:
+  using Ticket = limit::pacer::Ticket;
+  using Done = std::move_only_function<void(Result<void>)>;
+
+  struct Options {
+    std::string name = "orders";  // of the policy, as the store knows it
+    std::string session = {};     // whom it counts: a name, never the session's token
+    limit::Rate rate = {};
+    std::int64_t burst = 0;
+    bool adaptive = true;  // a 429 that names no instant closes the session for one interval
+  };
+  struct Ports {
+    Clock& clock;
+    CounterStore& counters;
+  };
+  struct Hooks {
+    std::function<void(const limit::pacer::Note&)> note = {};
+    std::function<void(SteadyInstant)> wake_at = {};
+  };
+  struct Ask {
+    std::string operation = {};
+    bool urgent = false;  // a cancel, or the venue's own reduce-only
+    SteadyInstant deadline = SteadyInstant::max();
+  };
+
+  SessionPacer(Options options, Ports ports, Hooks hooks);
+  ~SessionPacer();
+  SessionPacer(const SessionPacer&) = delete;
+  SessionPacer& operator=(const SessionPacer&) = delete;
+
+  // Blocks until the call may leave, or is refused.
+  Result<void> acquire(Ask ask);
+  // `done` may be called before this returns.
+  Ticket ask(Ask ask, Done done);
+  // True: it waited, and its `done` will not be called. False: it has been, or is about to be.
+  bool withdraw(Ticket ticket);
+
+  void heard(std::string operation, int status, std::span<const limit::Field> fields);
+  void poll();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  // a store's late answer may outlive this
+};
+
+}  // namespace pawl

@@ -1,0 +1,299 @@
+// Goal: the pacer's machine is driven as it asks: asks end once, on time moved by hand, whether the
+// caller blocks or not, whether the store answers at once, later, or not at all; pacers on one
+// store share one pace.
+// Method: a store of one bucket over limit::decide whose answers can be held back or fail, and
+// clocks that only the test moves. Blocked threads are released by poll(), never by waiting.
+#include "runtime/session_pacer.h"
+
+#include <atomic>
+#include <future>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <thread>
+
+namespace pawl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+namespace pacer = limit::pacer;
+
+constexpr Duration second = Duration::seconds(1);
+
+// ManualClock for several threads.
+class SharedClock final : public Clock {
+ public:
+  Instant wall_now() override { return Instant() + Duration::days(20'000) + passed(); }
+  SteadyInstant steady_now() override { return SteadyInstant() + Duration::hours(1) + passed(); }
+  void advance(Duration by) { passed_ns_ += by.ns(); }
+
+ private:
+  Duration passed() const { return Duration::nanoseconds(passed_ns_); }
+  std::atomic<std::int64_t> passed_ns_ = 0;
+};
+
+// One bucket for every policy and key: the tests here have one session.
+class BucketStore final : public CounterStore {
+ public:
+  explicit BucketStore(Clock& clock) : clock_(clock) {}
+
+  void check(Counts counts, std::int64_t cost, Done<limit::Answer> done) override {
+    EXPECT_EQ(counts.size(), 1U);
+    EXPECT_EQ(counts[0].policy->name, "orders");
+    EXPECT_EQ(counts[0].key.name(), "saxo");
+    if (broken) return done(std::unexpected(lost()));
+    limit::Answer answer;
+    {
+      const std::lock_guard lock(mutex_);
+      const limit::Member member{counts[0].policy, &state_};
+      answer = limit::decide({&member, 1}, {.cost = cost}, now());
+    }
+    if (!held) return done(answer);
+    waiting.push_back([answer, done = std::move(done)]() mutable { done(answer); });
+  }
+  void refund(const Count& count, std::int64_t cost, Done<void> done) override {
+    ++refunds;
+    {
+      const std::lock_guard lock(mutex_);
+      limit::give_back(*count.policy, state_, {.cost = cost, .charged = now()}, now());
+    }
+    done({});
+  }
+  void close(const Count&, Instant until, Done<void> done) override {
+    if (broken) return done(std::unexpected(lost()));
+    {
+      const std::lock_guard lock(mutex_);
+      state_.closed_until = std::max(state_.closed_until, now().moment + (until - now().wall));
+    }
+    done({});
+  }
+  void reserve(Counts, std::int64_t, Duration, Done<Reservation>) override { FAIL(); }
+  void settle(Counts, std::uint64_t, Settlement, Done<void>) override { FAIL(); }
+  void reset(const Count&, Done<void>) override { FAIL(); }
+
+  bool held = false;
+  bool broken = false;
+  int refunds = 0;
+  std::vector<std::move_only_function<void()>> waiting;
+
+ private:
+  static Error lost() { return Error(Code::unavailable, Outcome::not_applied, "no connection"); }
+  limit::Now now() { return {limit::Moment::from_ns(clock_.steady_now().ns()), clock_.wall_now()}; }
+
+  Clock& clock_;
+  std::mutex mutex_;
+  limit::State state_;
+};
+
+class SessionPacerTest : public testing::Test {
+ protected:
+  SessionPacer::Options options() const { return {.session = "saxo"}; }
+  SessionPacer::Hooks hooks() {
+    return {.note = {}, .wake_at = [this](SteadyInstant at) { wake_at = at; }};
+  }
+  SessionPacer::Ask within(Duration patience) {
+    return {.operation = "place", .deadline = clock.steady_now() + patience};
+  }
+  // Writes its end down: "name", or "name: error".
+  SessionPacer::Done as(const std::string& name) {
+    return [this, name](Result<void> end) {
+      ends.push_back(end ? name : name + ": " + std::string(to_string(end.error().code)));
+    };
+  }
+
+  SharedClock clock;
+  BucketStore store{clock};
+  SteadyInstant wake_at;
+  std::vector<std::string> ends;
+};
+
+TEST_F(SessionPacerTest, ASecondOrderWithinOneSecondWaits) {
+  SessionPacer session(options(), {clock, store}, hooks());
+  session.ask({.operation = "place"}, as("first"));
+  session.ask({.operation = "place"}, as("second"));
+  EXPECT_THAT(ends, ElementsAre("first"));
+  EXPECT_EQ(wake_at - clock.steady_now(), second);
+  clock.advance(second - Duration::nanoseconds(1));
+  session.poll();
+  EXPECT_THAT(ends, ElementsAre("first"));
+  EXPECT_EQ(wake_at - clock.steady_now(), Duration::nanoseconds(1));  // told again
+  clock.advance(Duration::nanoseconds(1));
+  session.poll();
+  EXPECT_THAT(ends, ElementsAre("first", "second"));
+}
+
+TEST_F(SessionPacerTest, A429WithReset1BacksOff) {
+  SessionPacer session(options(), {clock, store}, hooks());
+  const std::vector<limit::Field> fields = {{"X-RateLimit-SessionOrders-Remaining", "0"},
+                                            {"X-RateLimit-SessionOrders-Reset", "1"},
+                                            {"X-RateLimit-AppDay-Remaining", "9"},
+                                            {"X-RateLimit-AppDay-Reset", "82332"}};
+  session.heard("place", 429, fields);
+  session.ask({.operation = "place"}, as("order"));
+  EXPECT_THAT(ends, IsEmpty());
+  clock.advance(second);
+  session.poll();
+  EXPECT_THAT(ends, ElementsAre("order"));
+}
+
+TEST_F(SessionPacerTest, PacersOnOneStoreShareOnePaceAndEveryClosing) {
+  SessionPacer one(options(), {clock, store}, hooks());
+  SessionPacer other(options(), {clock, store}, hooks());
+  one.ask({.operation = "place"}, as("one"));
+  other.ask({.operation = "place"}, as("other"));
+  EXPECT_THAT(ends, ElementsAre("one"));
+  const std::vector<limit::Field> fields = {{"Retry-After", "3"}};
+  one.heard("place", 429, fields);
+  clock.advance(second);
+  other.poll();
+  EXPECT_THAT(ends, ElementsAre("one"));
+  EXPECT_EQ(wake_at - clock.steady_now(), second * 2);
+  clock.advance(second * 2);
+  other.poll();
+  EXPECT_THAT(ends, ElementsAre("one", "other"));
+}
+
+TEST_F(SessionPacerTest, AcquireSaysWhenItWouldHaveBeen) {
+  SessionPacer session(options(), {clock, store}, hooks());
+  EXPECT_TRUE(session.acquire(within(Duration())));
+  const Result<void> late = session.acquire(within(Duration::milliseconds(999)));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Code::refused);
+  EXPECT_EQ(late.error().outcome, Outcome::not_applied);
+  EXPECT_THAT(late.error().message, HasSubstr("the earliest it could leave is "
+                                              "2024-10-04T00:00:01.000Z"));
+}
+
+TEST_F(SessionPacerTest, AcquireLetsNothingOutWhenItsThreadWokeLate) {
+  SessionPacer session(options(), {clock, store},
+                       {.note = [this](const pacer::Note&) { clock.advance(second * 2); }});
+  const Result<void> late = session.acquire(within(second));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Code::refused);
+}
+
+TEST_F(SessionPacerTest, WithoutTheStoreNobodyLeaves) {
+  std::vector<std::string> notes;
+  const auto note = [&](const pacer::Note& what) {
+    if (const auto* failed = std::get_if<pacer::RateLimitStoreFailed>(&what)) {
+      notes.push_back(failed->error.message);
+    }
+  };
+  SessionPacer session(options(), {clock, store}, {.note = note});
+  store.broken = true;
+  const Result<void> refused = session.acquire({.operation = "place"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::unavailable);
+  EXPECT_EQ(refused.error().outcome, Outcome::not_applied);
+  session.heard("place", 429, {});
+  EXPECT_THAT(notes, ElementsAre("no connection", "no connection"));
+  store.broken = false;
+  session.ask({.operation = "place"}, as("order"));
+  EXPECT_THAT(ends, IsEmpty());  // closed all the same
+  clock.advance(second);
+  session.poll();
+  EXPECT_THAT(ends, ElementsAre("order"));
+}
+
+TEST_F(SessionPacerTest, WhatIsWithdrawnIsNotCalledAndItsChargeComesBack) {
+  SessionPacer session(options(), {clock, store}, hooks());
+  store.held = true;
+  const auto ticket = session.ask({.operation = "place"}, as("withdrawn"));
+  EXPECT_TRUE(session.withdraw(ticket));
+  EXPECT_FALSE(session.withdraw(ticket));
+  store.waiting.at(0)();
+  EXPECT_EQ(store.refunds, 1);
+  store.held = false;
+  const auto next = session.ask({.operation = "place"}, as("next"));
+  EXPECT_FALSE(session.withdraw(next));
+  EXPECT_THAT(ends, ElementsAre("next"));
+}
+
+TEST_F(SessionPacerTest, CancelsGoFirst) {
+  SessionPacer session(options(), {clock, store}, hooks());
+  for (const char* name : {"a", "b", "c"}) session.ask({.operation = "place"}, as(name));
+  session.ask({.operation = "cancel", .urgent = true}, as("cancel"));
+  for (int i = 0; i < 3; ++i) {
+    clock.advance(second);
+    session.poll();
+  }
+  EXPECT_THAT(ends, ElementsAre("a", "cancel", "b", "c"));
+}
+
+TEST_F(SessionPacerTest, CallbacksMayCallBack) {
+  SessionPacer session(options(), {clock, store}, hooks());
+  session.ask({.operation = "place"}, [&](const Result<void>& end) {
+    EXPECT_TRUE(end);
+    session.heard("place", 200, {});
+    session.ask(within(Duration::milliseconds(1)), as("again"));
+    session.poll();
+  });
+  EXPECT_THAT(ends, ElementsAre("again: refused"));
+}
+
+TEST_F(SessionPacerTest, AnAnswerOfTheStoreMayComeAfterTheEnd) {
+  store.held = true;
+  int notes = 0;
+  {
+    SessionPacer session(options(), {clock, store}, {.note = [&](const pacer::Note&) { ++notes; }});
+    session.ask({.operation = "place"}, as("order"));
+  }
+  store.waiting.at(0)();
+  EXPECT_THAT(ends, IsEmpty());
+  EXPECT_EQ(notes, 0);
+}
+
+TEST_F(SessionPacerTest, ABlockedCallerIsLetOutByAPoll) {
+  std::promise<void> waits;
+  SessionPacer session(options(), {clock, store}, {.note = [&](const pacer::Note& note) {
+                         if (std::holds_alternative<pacer::RateLimitTokenWait>(note)) {
+                           waits.set_value();
+                         }
+                       }});
+  ASSERT_TRUE(session.acquire({.operation = "place"}));
+  Result<void> end = failure(Code::internal, "not called");
+  std::thread blocked([&] { end = session.acquire({.operation = "place"}); });
+  waits.get_future().wait();
+  clock.advance(second);
+  session.poll();
+  blocked.join();
+  EXPECT_TRUE(end);
+}
+
+TEST_F(SessionPacerTest, ABlockedCallerWatchesTheClockItself) {
+  SessionPacer session(options(), {clock, store},
+                       // As if the wait were over as soon as it began.
+                       {.note = {}, .wake_at = [&](SteadyInstant) { clock.advance(second); }});
+  EXPECT_TRUE(session.acquire({.operation = "place"}));
+  EXPECT_TRUE(session.acquire({.operation = "place"}));
+}
+
+TEST_F(SessionPacerTest, ManyThreadsLeaveOneASecond) {
+  constexpr int threads = 8;
+  constexpr int calls = 5;
+  const SteadyInstant start = clock.steady_now();
+  SessionPacer session(options(), {clock, store}, {});
+  std::atomic<int> left = 0;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < threads; ++i) {
+    callers.emplace_back([&, urgent = i % 2 == 0] {
+      for (int call = 0; call < calls; ++call) {
+        EXPECT_TRUE(session.acquire({.operation = "place", .urgent = urgent}));
+        ++left;
+      }
+    });
+  }
+  while (left < threads * calls) {
+    const SteadyInstant now = clock.steady_now();
+    EXPECT_LE(left, 1 + (now - start).ns() / second.ns());
+    clock.advance(Duration::milliseconds(10));
+    session.poll();
+    std::this_thread::yield();
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
+}  // namespace
+}  // namespace pawl
