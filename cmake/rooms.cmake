@@ -26,7 +26,7 @@ pawl_room(gateway USES base core port runtime net server config log metrics LIBR
 
 # What stands behind the ports: one room a backend.
 pawl_room(adapter_system FOLDERS src/adapter/system USES base port LIBRARIES cctz)
-pawl_room(adapter_memory FOLDERS src/adapter/memory USES base core port)
+pawl_room(adapter_memory FOLDERS src/adapter/memory USES base core port TEST_USES adapter_system)
 pawl_room(adapter_file FOLDERS src/adapter/file USES base core port LIBRARIES Threads::Threads)
 pawl_room(adapter_redis FOLDERS src/adapter/redis USES base core port net
   LIBRARIES ${HIREDIS} Threads::Threads)

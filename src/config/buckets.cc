@@ -60,7 +60,6 @@ Fields<Bucket> common_fields() {
 }
 
 Fields<Bucket> part_fields() {
-  constexpr Duration lease_min = Duration::seconds(1);
   return {
       bind<Bucket>(part("rate",
                         "sliding_window, sliding_log and token_bucket: how many in how long. A "
@@ -78,7 +77,8 @@ Fields<Bucket> part_fields() {
       bind<Bucket>(part("lease",
                         "concurrency: when the slot of a pawl that died comes back (60s when left "
                         "out)."),
-                   maybe(duration(lease_min, bounds::limit_hold_max)), PAWL_MEMBER(lease)),
+                   maybe(duration(bounds::limit_lease_min, bounds::limit_hold_max)),
+                   PAWL_MEMBER(lease)),
       bind<Bucket>(part("limit", "calendar: how many in each of its windows."),
                    maybe(whole_number<std::int64_t>(1, bounds::limit_count_max)),
                    PAWL_MEMBER(limit)),

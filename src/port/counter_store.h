@@ -50,6 +50,7 @@ class CounterStore {
   virtual void settle(Counts counts, std::uint64_t id, Settlement how, Done<void> done) = 0;
   // Gives `cost` back to one count as if it had been charged just now, and no further than to what
   // a rested key has. Who refunds late lets up to `cost` too many pass: cancel a reservation.
+  // Slots are not refunded: they come back by settle(), or their lease.
   virtual void refund(const Count& count, std::int64_t cost, Done<void> done) = 0;
   // As if the key had never been used, nor closed.
   virtual void reset(const Count& count, Done<void> done) = 0;

@@ -297,6 +297,11 @@ inline void Suite::lends_slots() {
   EXPECT_EQ(check(set, 0).bound().remaining, 2);
   (void)settle(set, crashed.id, {.kind = Kind::cancel});
   EXPECT_EQ(check(set, 0).bound().remaining, 2);
+
+  EXPECT_TRUE(check(set).allowed);
+  EXPECT_TRUE(check(set).allowed);
+  refund(set[0], 1);
+  EXPECT_EQ(check(set, 0).bound().remaining, 0) << "slots come back by their lease";
 }
 
 inline void Suite::gives_back_resets_and_closes() {

@@ -108,6 +108,11 @@ struct FallbackCounterStore::State : std::enable_shared_from_this<State> {
       answered(turn);
       return true;
     }
+    // It answered: what is wrong is this key, and no reason to count all others anew.
+    if (result.error().code == Code::invalid) {
+      answered(turn);
+      return false;
+    }
     failed(turn, result.error());
     return false;
   }

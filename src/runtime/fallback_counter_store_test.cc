@@ -71,6 +71,18 @@ TEST(FallbackCounterStore, LocallyTheWholeLimitIsThere) {
   EXPECT_EQ(answer.counted_by, limit::CountedBy::store);
 }
 
+TEST(FallbackCounterStore, AKeyThatTheStoreCannotReadTroublesNoOther) {
+  Fallback fallback(WhenLost::local);
+  ASSERT_TRUE(checked(fallback.store, fallback.set, 3)->allowed);
+  fallback.remote.error = Error(Code::invalid, Outcome::not_applied, "it holds something else");
+  EXPECT_EQ(checked(fallback.store, fallback.set)->counted_by, limit::CountedBy::process);
+  fallback.remote.error.reset();
+  const limit::Answer next = checked(fallback.store, fallback.set).value();
+  EXPECT_EQ(next.counted_by, limit::CountedBy::store);
+  EXPECT_FALSE(next.allowed) << "its counts are there";
+  EXPECT_TRUE(fallback.changes.empty());
+}
+
 TEST(FallbackCounterStore, AllowsUncountedAndSaysSo) {
   Fallback fallback(WhenLost::allow);
   fallback.remote.error = lost;

@@ -375,7 +375,7 @@ void LeasedCounterStore::State::forget_refusals(const std::vector<Hash128>& ids)
 
 LeasedCounterStore::LeasedCounterStore(Options options, Clock& clock, CounterStore& store)
     : state_(std::make_shared<State>(options, clock, store)) {
-  PAWL_ASSERT(options.terms.batch >= 1 && options.terms.batch <= bounds::limit_lease_batch_max);
+  PAWL_ASSERT(options.terms.batch >= 1 && options.terms.batch <= bounds::limit_batch_max);
   PAWL_ASSERT(options.terms.lease_for > Duration());
   PAWL_ASSERT(options.leases_max >= bounds::limit_policies_max);
 }

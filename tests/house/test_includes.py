@@ -47,6 +47,7 @@ MAY_INCLUDE: dict[str, Collection[str] | None] = {
 # What files beside the code that only test or measure it may use as well.
 TESTS_MAY_INCLUDE = ("src/port/*_conformance.h", "src/runtime/manual_clock.h", "tests/*")
 ROOM_TESTS_MAY_INCLUDE = {
+    "adapter/memory": ("src/adapter/system/system_clock.h",),
     "gateway": ("src/adapter/memory/*",),
     "runtime": ("src/adapter/memory/*",),
 }

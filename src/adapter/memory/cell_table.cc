@@ -68,9 +68,19 @@ CellTable::Reading CellTable::search(std::uint64_t fingerprint, std::size_t home
   return {};
 }
 
-bool CellTable::insert(const Newcomer& newcomer, const IsRested& is_rested) {
-  const std::size_t home = home_of(newcomer.key);
-  const std::uint64_t fingerprint = fingerprint_of(newcomer.key);
+bool CellTable::has(Hash128 key) const {
+  const std::size_t home = home_of(key);
+  for (std::size_t step = 0; step < reach; ++step) {
+    const std::uint64_t found = place(home, step).fingerprint.load(std::memory_order_seq_cst);
+    if (found == fingerprint_of(key)) return true;
+    if (found == 0) return false;
+  }
+  return false;
+}
+
+bool CellTable::insert(Hash128 key, limit::Moment now, const IsRested& is_rested) {
+  const std::size_t home = home_of(key);
+  const std::uint64_t fingerprint = fingerprint_of(key);
   // One key always takes the same door, so it never gets two places.
   Door& door = doors_[home % doors_.size()];
   const std::lock_guard lock(door.mutex);
@@ -78,26 +88,26 @@ bool CellTable::insert(const Newcomer& newcomer, const IsRested& is_rested) {
     Place& each = place(home, step);
     const std::uint64_t found = each.fingerprint.load(std::memory_order_acquire);
     if (found == fingerprint) return true;
-    if (found == 0 && settle(each, newcomer)) {
+    if (found == 0 && settle(each, fingerprint)) {
       keys_.fetch_add(1, std::memory_order_relaxed);
       return true;
     }
   }
-  if (newcomer.now < door.full_until) return false;
+  if (now < door.full_until) return false;
   for (std::size_t step = 0; step < reach; ++step) {
     Place& each = place(home, step);
     const Reading reading = read_place(each);
     if (!is_rested(reading.cell, reading.shape()) || !hold(reading)) continue;
-    each.fingerprint.store(fingerprint, std::memory_order_release);
-    write(reading, newcomer.cell, newcomer.shape);
+    each.fingerprint.store(fingerprint, std::memory_order_seq_cst);
+    write(reading, {}, 0);
     return true;
   }
-  door.full_until = newcomer.now + full_for;
+  door.full_until = now + full_for;
   return false;
 }
 
 // Takes a place that was never used. False: somebody else was faster.
-bool CellTable::settle(Place& place, const Newcomer& newcomer) {
+bool CellTable::settle(Place& place, std::uint64_t fingerprint) {
   // Whoever holds it is waited for: while it looks unused, nobody may stand further on.
   Reading reading = read_place(place);
   while (!hold(reading)) reading = read_place(place);
@@ -105,8 +115,8 @@ bool CellTable::settle(Place& place, const Newcomer& newcomer) {
     let_go(reading);
     return false;
   }
-  place.fingerprint.store(fingerprint_of(newcomer.key), std::memory_order_release);
-  write(reading, newcomer.cell, newcomer.shape);
+  place.fingerprint.store(fingerprint, std::memory_order_seq_cst);
+  write(reading, {}, 0);
   return true;
 }
 

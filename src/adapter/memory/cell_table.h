@@ -46,7 +46,7 @@ class CellTable {
   static bool hold(const Reading& reading) {
     std::uint64_t expected = reading.version;
     return of(reading).version.compare_exchange_strong(
-        expected, reading.version | held_bit, std::memory_order_acq_rel, std::memory_order_relaxed);
+        expected, reading.version | held_bit, std::memory_order_seq_cst, std::memory_order_relaxed);
   }
   static void let_go(const Reading& reading) {
     of(reading).version.store(reading.version, std::memory_order_release);
@@ -58,15 +58,12 @@ class CellTable {
     place.version.store(next_version(reading.version, shape), std::memory_order_release);
   }
 
-  struct Newcomer {
-    Hash128 key;
-    limit::Cell cell;
-    std::uint32_t shape = 0;
-    limit::Moment now;
-  };
   using IsRested = std::function<bool(limit::Cell cell, std::uint32_t shape)>;
+  // Gives a key a place with an empty cell and shape 0, which says that nobody has filled it yet.
   // False: there is no room. True also when the key has a place already, which stays as it is.
-  bool insert(const Newcomer& newcomer, const IsRested& is_rested);
+  bool insert(Hash128 key, limit::Moment now, const IsRested& is_rested);
+  // Whether the key has a place; waits for nobody.
+  bool has(Hash128 key) const;
 
   std::size_t keys() const { return keys_.load(std::memory_order_relaxed); }
   std::size_t bytes() const { return places_count_ * sizeof(Place); }
@@ -103,7 +100,7 @@ class CellTable {
   }
   Reading search(std::uint64_t fingerprint, std::size_t home) const;
   static Reading read_place(Place& place);
-  static bool settle(Place& place, const Newcomer& newcomer);
+  static bool settle(Place& place, std::uint64_t fingerprint);
 
   std::size_t places_count_;
   Place* places_;  // mapped for as long as the table lives

@@ -20,15 +20,16 @@ MarkTable::Kept* MarkTable::find(Hash128 key) {
   return found == shard.kept.end() ? nullptr : &found->second;
 }
 
-std::optional<MarkTable::Kept> MarkTable::extract(Hash128 key) {
+MarkTable::Extracted MarkTable::extract(Hash128 key, Kept& kept) {
   Shard& shard = shards_[shard_of(key)];
-  const std::lock_guard lock(shard.mutex);
+  const std::unique_lock lock(shard.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return Extracted::busy;
   const auto found = shard.kept.find(key);
-  if (found == shard.kept.end()) return std::nullopt;
-  std::optional<Kept> kept = std::move(found->second);
-  shard.marks -= kept->marks.size();
+  if (found == shard.kept.end()) return Extracted::no;
+  kept = std::move(found->second);
+  shard.marks -= kept.marks.size();
   shard.kept.erase(found);
-  return kept;
+  return Extracted::yes;
 }
 
 MarkTable::Kept* MarkTable::insert(Hash128 key, const limit::Rule& rule,

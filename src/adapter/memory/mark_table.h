@@ -13,7 +13,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 
 #include "base/hash.h"
 #include "core/limit/policy.h"
@@ -37,8 +36,10 @@ class MarkTable {
   void lock(std::size_t shard) { shards_[shard].mutex.lock(); }
   void unlock(std::size_t shard) { shards_[shard].mutex.unlock(); }
 
-  // Takes a key's state out of the table. Its shard must not be locked.
-  std::optional<Kept> extract(Hash128 key);
+  // Takes a key's state out of the table. Its shard must not be locked by the caller; while it is
+  // by another, the answer is busy, for who waits here may hold what the other waits for.
+  enum class Extracted : std::uint8_t { no, yes, busy };
+  Extracted extract(Hash128 key, Kept& kept);
 
   // The rest needs the key's shard locked. Null: it has no state.
   Kept* find(Hash128 key);

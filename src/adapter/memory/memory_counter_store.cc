@@ -76,6 +76,7 @@ bool MemoryCounterStore::check_known(Counts counts, std::int64_t cost, limit::An
     hashes[i] = hash(policy, counts[i].key);
   }
   const limit::Now now{.moment = limit::Moment::from_ns(clock_.steady_now().ns()), .wall = {}};
+  if (now.moment.ns() < open_from_.load(std::memory_order_acquire)) return false;
   answer.now = now;
   std::array<CellTable::Reading, few> readings;
   for (;;) {
@@ -113,10 +114,8 @@ bool MemoryCounterStore::write_together(std::span<const CellTable::Reading> read
 
 limit::Answer MemoryCounterStore::check_now(Counts counts, std::int64_t cost) {
   limit::Answer answer;
-  if (closings_.load(std::memory_order_acquire) == 0) {
-    if (counts.size() == 1 && check_known<1>(counts, cost, answer)) return answer;
-    if (counts.size() <= 4 && check_known<4>(counts, cost, answer)) return answer;
-  }
+  if (counts.size() == 1 && check_known<1>(counts, cost, answer)) return answer;
+  if (counts.size() <= 4 && check_known<4>(counts, cost, answer)) return answer;
   const limit::Ask ask{.cost = cost, .holder = any_marks(counts) ? fresh_id() : 0};
   answer = decide(counts, ask, read_clock(counts));
   return answer;
@@ -213,38 +212,48 @@ void MemoryCounterStore::refund(const Count& count, std::int64_t cost, Done<void
   done({});
 }
 
+// A key that shares a place with others has nothing of its own to be reset.
 void MemoryCounterStore::reset(const Count& count, Done<void> done) {
-  const limit::Now now = read_clock({&count, 1});
+  const Hash128 key = hash(*count.policy, count.key);
   {
-    const Hash128 key = hash(*count.policy, count.key);
     const std::unique_lock lock(closed_mutex_);
     closed_.erase(key);
-    closings_ = closed_.size();
   }
-  apply({&count, 1}, now, [](std::size_t, const limit::Policy&, limit::State& state) {
-    state.cell = {};
-    if (state.marks != nullptr) state.marks->clear();
-  });
+  forget(key);
   done({});
+}
+
+void MemoryCounterStore::forget(Hash128 key) {
+  const std::size_t shard = MarkTable::shard_of(key);
+  marks_.lock(shard);
+  if (MarkTable::Kept* kept = marks_.find(key)) {
+    marks_.count_marks(key, kept->marks.size(), 0);
+    kept->marks.clear();
+  }
+  marks_.unlock(shard);
+  auto place = cells_.read(key);
+  while (place.place != nullptr && !CellTable::hold(place)) place = cells_.read(key);
+  if (place.place != nullptr) CellTable::write(place, {}, place.shape());
 }
 
 void MemoryCounterStore::close(const Count& count, Instant until, Done<void> done) {
   const limit::Moment now = limit::Moment::from_ns(clock_.steady_now().ns());
   const limit::Moment end = now + (until - clock_.wall_now());
   const Hash128 key = hash(*count.policy, count.key);
-  const std::unique_lock lock(closed_mutex_);
-  if (closed_.size() >= bounds::limit_closed_max) {
-    std::erase_if(closed_, [&](const auto& each) { return each.second <= now; });
-  }
-  if (closed_.size() >= bounds::limit_closed_max) {
-    return done(failure(Code::unavailable, "too many closed keys (" +
-                                               std::to_string(closed_.size()) + "): reset some"));
-  }
-  if (end > now) {
+  if (end <= now) return done({});
+  {
+    const std::unique_lock lock(closed_mutex_);
+    if (closed_.size() >= bounds::limit_closed_max) {
+      std::erase_if(closed_, [&](const auto& each) { return each.second <= now; });
+    }
+    if (closed_.size() >= bounds::limit_closed_max && !closed_.contains(key)) {
+      return done(failure(Code::unavailable, "too many closed keys (" +
+                                                 std::to_string(closed_.size()) + "): reset some"));
+    }
     limit::Moment& kept = closed_[key];
     kept = std::max(kept, end);
+    open_from_ = std::max(open_from_.load(), end.ns());
   }
-  closings_ = closed_.size();
   done({});
 }
 

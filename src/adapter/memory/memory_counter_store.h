@@ -73,6 +73,7 @@ class MemoryCounterStore final : public CounterStore {
   void apply(Counts counts, limit::Now now, const Change& change);
   bool is_rested(MarkTable::Kept& kept, limit::Now now);
   limit::Moment closed_until(Hash128 key);
+  void forget(Hash128 key);
   const limit::Rule* rule_of(std::uint32_t shape);
   void remember(const limit::Policy& policy);
   std::uint64_t fresh_id();
@@ -88,7 +89,7 @@ class MemoryCounterStore final : public CounterStore {
   std::shared_mutex rules_mutex_;
   std::map<std::uint32_t, limit::Rule> rules_;  // every shape there ever was; never erased
 
-  std::atomic<std::size_t> closings_ = 0;  // so that nobody looks where nothing is closed
+  std::atomic<std::int64_t> open_from_ = 0;  // when the last closing ends: nobody looks after that
   std::shared_mutex closed_mutex_;
   std::map<Hash128, limit::Moment> closed_;
 

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "adapter/system/system_clock.h"
 #include "port/counter_store_conformance.h"
 #include "runtime/manual_clock.h"
 
@@ -93,6 +94,75 @@ TEST(MemoryCounterStore, AKeyThatWasCountedWithOthersGetsNoFreshStart) {
   EXPECT_FALSE(allowed(store, "shared")) << "one an hour, wherever it is counted";
   clock.advance(Duration::minutes(20));
   EXPECT_TRUE(allowed(store, "shared"));
+}
+
+// Each of the two takes the place that the other was just given, if it may.
+TEST(MemoryCounterStore, AFloodOfAsksWithTwoNewKeysEachComesToAnEnd) {
+  ManualClock clock;
+  MemoryCounterStore store(clock, {.keys_max = 32});
+  const limit::Policy tenant{"tenant", limit::TokenBucket({1, Duration::milliseconds(1)}, 0)};
+  const limit::Policy address{"address", limit::TokenBucket({1, Duration::milliseconds(1)}, 0)};
+  int admitted = 0;
+  for (std::uint64_t i = 0; i < 300'000; ++i) {
+    clock.advance(Duration::microseconds(7));
+    const Count set[] = {{&tenant, limit::KeyId{1, i}}, {&address, limit::KeyId{2, i}}};
+    admitted += store.check_now(set, 1).allowed ? 1 : 0;
+  }
+  EXPECT_GT(admitted, 1'000);
+}
+
+// Keys come from the shared place to one of their own and go again, under everybody's hands.
+TEST(MemoryCounterStore, NoUseGetsLostBetweenTheSharedPlaceAndAnOwnOne) {
+  SystemClock clock;
+  MemoryCounterStore store(clock, {.keys_max = 200});
+  const Duration interval = Duration::milliseconds(20);
+  const limit::Policy policy{"crowd", limit::TokenBucket({1, interval}, 4)};
+  constexpr std::size_t keys = 1'000;
+  std::vector<std::atomic<std::int64_t>> admitted(keys);
+  const SteadyInstant start = clock.steady_now();
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::uint64_t dice = t + 1;
+      for (int i = 0; i < 100'000; ++i) {
+        dice = dice * 6364136223846793005u + 1442695040888963407u;
+        const std::size_t key = (dice >> 33) % keys;
+        const Count count{&policy, limit::KeyId{9, key}};
+        admitted[key] += store.check_now({&count, 1}, 1).allowed ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::int64_t earned = (clock.steady_now() - start).ns() / interval.ns();
+  for (const auto& each : admitted) EXPECT_LE(each, 5 + earned);
+}
+
+TEST(MemoryCounterStore, ARuleThatChangesThereAndBackForgetsNothing) {
+  ManualClock clock;
+  MemoryCounterStore store(clock);
+  const limit::Policy bucket{"way", limit::TokenBucket({1, Duration::hours(1)}, 9)};
+  const limit::Policy log{"way", limit::SlidingLog{{10, Duration::hours(1)}}};
+  const auto left = [&](const limit::Policy& policy) {
+    const Count count{&policy, "k"};
+    return store.check_now({&count, 1}, 1).bound().remaining;
+  };
+  EXPECT_EQ(left(bucket), 9);
+  EXPECT_EQ(left(log), 8);
+  EXPECT_EQ(left(bucket), 7);
+  EXPECT_EQ(left(log), 6);
+  EXPECT_EQ(left(log), 5);
+  EXPECT_EQ(left(bucket), 4);
+}
+
+TEST(MemoryCounterStore, ResettingAKeyThatSharesAPlaceFreesNobody) {
+  ManualClock clock;
+  MemoryCounterStore store(clock, {.keys_max = 32});
+  for (std::uint64_t i = 0; i < 5'000; ++i) allowed(store, limit::KeyId{10, i});
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const Count count{&once_an_hour(), limit::KeyId{11, i}};
+    store.reset(count, [](const Result<void>& done) { EXPECT_TRUE(done.has_value()); });
+  }
+  for (std::uint64_t i = 0; i < 200; ++i) EXPECT_FALSE(allowed(store, limit::KeyId{12, i}));
 }
 
 TEST(MemoryCounterStore, RestedKeysMakeRoom) {

@@ -21,6 +21,7 @@ class MemoryCounterStore::RestedCells {
     now_.wall = store.clock_.wall_now();
   }
   bool operator()(limit::Cell cell, std::uint32_t shape) const {
+    if (shape == 0) return true;  // nobody has filled it, or its marks are what counts
     if (rule_ == nullptr || shape != shape_) rule_ = store_.rule_of(shape_ = shape);
     return rule_ != nullptr && limit::until_unused(*rule_, {.cell = cell}, now_) == Duration();
   }
@@ -39,6 +40,7 @@ class MemoryCounterStore::Step {
       : store_(store), counts_(counts), now_(now) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       hashes_[i] = store.hash(*counts[i].policy, counts[i].key);
+      for (std::size_t j = 0; j < i; ++j) PAWL_ASSERT(counts[j].policy->id != counts[i].policy->id);
     }
     lock_marks();
     read();
@@ -54,7 +56,7 @@ class MemoryCounterStore::Step {
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       const limit::Policy& policy = *counts_[i].policy;
       states_[i] = {};
-      if (store_.closings_.load(std::memory_order_acquire) > 0) {
+      if (now_.moment.ns() < store_.open_from_.load(std::memory_order_acquire)) {
         states_[i].closed_until = store_.closed_until(hashes_[i]);
       }
       if (marked(i)) {
@@ -82,7 +84,7 @@ class MemoryCounterStore::Step {
     if (!make_room()) return false;
     std::size_t held = 0;
     while (held < counts_.size() && (marked(held) || CellTable::hold(readings_[held]))) ++held;
-    if (held < counts_.size()) {
+    if (held < counts_.size() || any_moved_out()) {
       while (held-- > 0) {
         if (!marked(held)) CellTable::let_go(readings_[held]);
       }
@@ -105,15 +107,28 @@ class MemoryCounterStore::Step {
     return with_marks && limit::keeps_marks(counts_[i].policy->rule);
   }
 
+  // The key's own place, or, while it has none, the one it shares with others.
   void read_cell(std::size_t i, const limit::Policy& policy) {
     readings_[i] = store_.cells_.read(hashes_[i]);
-    CellTable::Reading basis = readings_[i];
-    if (basis.place == nullptr && store_.overflow_.keys() > 0) {
-      basis = store_.overflow_.read(store_.overflow_hash(policy, hashes_[i]));
-      if (crowded_[i]) readings_[i] = basis;
+    if (readings_[i].place == nullptr || readings_[i].shape() == 0) {
+      crowded_[i] = crowded_[i] && readings_[i].place == nullptr;
+      CellTable::Reading shared;
+      if (store_.overflow_.keys() > 0) {
+        shared = store_.overflow_.read(store_.overflow_hash(policy, hashes_[i]));
+      }
+      readings_[i] = shared;
+      if (!crowded_[i]) readings_[i].place = nullptr;
     }
-    states_[i].cell = basis.cell;
-    if (basis.place != nullptr) carry_over(basis.shape(), policy, states_[i]);
+    states_[i].cell = readings_[i].cell;
+    if (readings_[i].shape() != 0) carry_over(readings_[i].shape(), policy, states_[i]);
+  }
+
+  // While we held the shared place, a key that was counted on it got one of its own.
+  bool any_moved_out() const {
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (crowded_[i] && store_.cells_.has(hashes_[i])) return true;
+    }
+    return false;
   }
 
   void carry_over(std::uint32_t shape, const limit::Policy& policy, limit::State& state) {
@@ -142,26 +157,45 @@ class MemoryCounterStore::Step {
   void insert(std::size_t i, const limit::Policy& policy) {
     store_.remember(policy);
     const RestedCells is_rested(store_, now_);
-    CellTable::Newcomer newcomer{
-        .key = hashes_[i], .cell = basis_of(i, policy), .shape = policy.shape, .now = now_.moment};
-    crowded_[i] = !store_.cells_.insert(newcomer, std::cref(is_rested));
-    if (!crowded_[i]) return;
-    newcomer.key = store_.overflow_hash(policy, hashes_[i]);
-    PAWL_ASSERT(store_.overflow_.insert(newcomer, std::cref(is_rested)));
+    // A new place looks unused until it is filled, so another newcomer may take it. After some
+    // tries it goes without.
+    const bool has_place = store_.cells_.has(hashes_[i]) ||
+                           (tries_++ < tries_max &&
+                            store_.cells_.insert(hashes_[i], now_.moment, std::cref(is_rested)));
+    if (has_place) {
+      fill(i, policy);
+      return;
+    }
+    crowded_[i] = true;
+    const Hash128 shared = store_.overflow_hash(policy, hashes_[i]);
+    PAWL_ASSERT(store_.overflow_.insert(shared, now_.moment, std::cref(is_rested)));
+    const CellTable::Reading place = store_.overflow_.read(shared);
+    if (place.shape() == 0 && CellTable::hold(place)) CellTable::write(place, {}, policy.shape);
   }
 
-  // What a new key was counted on so far: the shared key, or marks under an earlier rule.
-  limit::Cell basis_of(std::size_t i, const limit::Policy& policy) {
-    limit::State state;
-    if (auto kept = store_.marks_.extract(hashes_[i])) {
-      state.marks = &kept->marks;
-      limit::carry_over(kept->rule, policy, state, now_);
-    } else if (store_.overflow_.keys() > 0) {
-      const auto shared = store_.overflow_.read(store_.overflow_hash(policy, hashes_[i]));
-      state.cell = shared.cell;
-      if (shared.place != nullptr) carry_over(shared.shape(), policy, state);
+  // Brings what a new key was counted on so far into its place: marks under an earlier rule, or the
+  // shared cell. Whoever charges that one looks for our place after holding it, and we read it
+  // after having ours, so no charge gets lost between the two.
+  void fill(std::size_t i, const limit::Policy& policy) {
+    const CellTable::Reading own = store_.cells_.read(hashes_[i]);
+    if (own.place == nullptr || own.shape() != 0 || !CellTable::hold(own)) return;
+    MarkTable::Kept kept{{}, policy.rule};
+    limit::State state{.marks = &kept.marks};
+    switch (store_.marks_.extract(hashes_[i], kept)) {
+      case MarkTable::Extracted::busy:
+        CellTable::let_go(own);
+        return;
+      case MarkTable::Extracted::yes:
+        limit::carry_over(kept.rule, policy, state, now_);
+        break;
+      case MarkTable::Extracted::no:
+        if (store_.overflow_.keys() == 0) break;
+        const auto shared = store_.overflow_.read(store_.overflow_hash(policy, hashes_[i]));
+        state.cell = shared.cell;
+        if (shared.place != nullptr) carry_over(shared.shape(), policy, state);
+        break;
     }
-    return state.cell;
+    CellTable::write(own, state.cell, policy.shape);
   }
 
   void read_marks(std::size_t i, const limit::Policy& policy) {
@@ -178,7 +212,7 @@ class MemoryCounterStore::Step {
     states_[i].marks = &copies_[i];
     if (basis != nullptr) {
       limit::carry_over(basis->rule, policy, states_[i], now_);
-    } else if (const auto cell = store_.cells_.read(hashes_[i]); cell.place != nullptr) {
+    } else if (const auto cell = store_.cells_.read(hashes_[i]); cell.shape() != 0) {
       states_[i].cell = cell.cell;  // counted under an earlier rule
       carry_over(cell.shape(), policy, states_[i]);
     }
@@ -202,7 +236,7 @@ class MemoryCounterStore::Step {
   void forget_cell(std::size_t i) {
     auto cell = store_.cells_.read(hashes_[i]);
     while (cell.place != nullptr && !CellTable::hold(cell)) cell = store_.cells_.read(hashes_[i]);
-    if (cell.place != nullptr) CellTable::write(cell, {}, cell.shape());
+    if (cell.place != nullptr) CellTable::write(cell, {}, 0);
   }
 
   // In the same shard as the key itself, so that one lock serves both.
@@ -237,6 +271,8 @@ class MemoryCounterStore::Step {
   std::array<limit::Member, counts_max> members_;
   std::array<CellTable::Reading, counts_max> readings_;
   std::array<bool, counts_max> crowded_ = {};
+  static constexpr int tries_max = 16;
+  int tries_ = 0;
 
   static constexpr std::size_t marks_max = with_marks ? counts_max : 1;
   std::array<MarkTable::Kept*, marks_max> kept_;

@@ -232,6 +232,7 @@ void RedisCounterStore::amend(const Count& count, const Amendment& how, Done<voi
 }
 
 void RedisCounterStore::refund(const Count& count, std::int64_t cost, Done<void> done) {
+  if (std::holds_alternative<limit::Concurrency>(count.policy->rule)) return done({});
   const auto number = std::clamp<std::int64_t>(cost, 0, bounds::limit_count_max);
   amend(count, {.verb = "refund", .number = number}, std::move(done));
 }

@@ -132,7 +132,8 @@ void give_back(const Policy& policy, State& state, Ask ask, Now now) {
   std::visit(
       [&](const auto& rule) {
         if constexpr (requires { limit::release(rule, state, ask.holder, now); }) {
-          limit::release(rule, state, ask.holder, now);
+          // Slots that are nobody's come back by their lease alone.
+          if (ask.holder != 0) limit::release(rule, state, ask.holder, now);
         } else {
           limit::give_back(rule, state, ask, now);
         }

@@ -28,7 +28,7 @@ struct Count {
   const Policy* policy;
   Key key;
 };
-using Counts = std::span<const Count>;  // 1 to bounds::limit_policies_max, no two alike
+using Counts = std::span<const Count>;  // 1 to bounds::limit_policies_max, no two of a policy
 
 struct Member {
   const Policy* policy = nullptr;

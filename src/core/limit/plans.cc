@@ -66,6 +66,10 @@ Result<Rule> at_rate(const Concurrency&, const Rate& rate) {
   if (rate.count > bounds::limit_slots_max) {
     return does_not_fit(rate, "up to " + std::to_string(bounds::limit_slots_max) + " at once");
   }
+  if (rate.period < bounds::limit_lease_min || rate.period > bounds::limit_hold_max) {
+    return does_not_fit(rate, "a lease from " + pawl::to_string(bounds::limit_lease_min) + " to " +
+                                  pawl::to_string(bounds::limit_hold_max));
+  }
   return Concurrency{.slots = rate.count, .lease = rate.period};
 }
 

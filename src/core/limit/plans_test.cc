@@ -135,6 +135,9 @@ TEST(WithRate, KeepsTheBoundsOfAnAlgorithm) {
             "the rate '10001/1m' does not fit; allowed: up to 10000 for a sliding log");
   EXPECT_EQ(changed(Concurrency(), a_minute(10'001)).error().message,
             "the rate '10001/1m' does not fit; allowed: up to 10000 at once");
+  const Rate brief{.count = 1, .period = Duration::milliseconds(10)};
+  EXPECT_EQ(changed(Concurrency(), brief).error().message,
+            "the rate '1/10ms' does not fit; allowed: a lease from 1s to 1d");
   EXPECT_TRUE(changed(SlidingLog{a_minute(1)}, a_minute(10'000)).has_value());
   EXPECT_TRUE(changed(Concurrency(), a_minute(10'000)).has_value());
 }
