@@ -48,8 +48,11 @@ if(PAWL_TESTS)
     target_link_libraries(paced_sender PRIVATE
       pawl_runtime pawl_adapter_system pawl_adapter_sqlite pawl_adapter_redis)
   endif()
-  # Counts allocations, by an operator new that would blunt the sanitizers elsewhere.
-  pawl_room(allocation FOLDERS tests/allocation TEST_USES runtime adapter_memory)
+  # Counts allocations, by an operator new that would blunt the sanitizers elsewhere, and that the
+  # thread sanitizer, which has one of its own, cannot be linked with.
+  if(NOT PAWL_SANITIZE STREQUAL "thread")
+    pawl_room(allocation FOLDERS tests/allocation TEST_USES runtime adapter_memory)
+  endif()
 endif()
 
 # The one binary; the only place that names adapters.

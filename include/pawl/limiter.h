@@ -86,8 +86,10 @@ class Limiter {
   // clock until it may be allowed, and asks again. Refused (Code::refused) when `within` cannot be
   // kept.
   Result<Decision> acquire(std::string_view key, const Acquire& how = {}) noexcept;
+  Result<Decision> acquire(KeyId key, const Acquire& how = {}) noexcept;
   using Done = std::move_only_function<void(Result<Decision>)>;
   void acquire(std::string_view key, const Acquire& how, Done done) noexcept;
+  void acquire(KeyId key, const Acquire& how, Done done) noexcept;
 
   // Why it was decided so, in words.
   std::string why(const Decision& decision) const;

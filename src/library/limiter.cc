@@ -4,6 +4,7 @@
 #include <future>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "adapter/memory/memory_counter_store.h"
 #include "adapter/system/system_clock.h"
@@ -78,6 +79,10 @@ std::unexpected<Error> closing() {
   return failure(Code::unavailable, "the limiter is being destroyed");
 }
 
+limit::KeyId id_of(KeyId key) {
+  return {.high = key.high, .low = key.low};
+}
+
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
   std::memcpy(&seed, SystemEntropy().next().data(), sizeof(seed));
@@ -85,6 +90,9 @@ std::uint64_t random_seed() {
 }
 
 }  // namespace
+
+// A key that outlives the call it came with.
+using OwnedKey = std::variant<std::string, limit::KeyId>;
 
 struct Limiter::State {
   State(limit::Rule rule, Clock* clock_)
@@ -105,8 +113,9 @@ struct Limiter::State {
   }
 
   // One more try of somebody who waits.
-  void try_again(std::string key, Acquire how, SteadyInstant due, Limiter::Done done) {
-    const Decision decision = check(key, how.cost);
+  void try_again(OwnedKey key, Acquire how, SteadyInstant due, Limiter::Done done) {
+    const Decision decision =
+        std::visit([&](const auto& each) { return check(each, how.cost); }, key);
     if (decision.allowed) return done(decision);
     if (decision.retry_after > due - clock.steady_now()) {
       return done(too_late(decision, how.within));
@@ -116,6 +125,18 @@ struct Limiter::State {
       if (over) return done(closing());
       try_again(std::move(key), how, due, std::move(done));
     });
+  }
+
+  void acquire(OwnedKey key, const Acquire& how, Limiter::Done done) {
+    const SteadyInstant due = clock.steady_now() + how.within;
+    try_again(std::move(key), how, due, std::move(done));
+  }
+
+  Result<Decision> acquire_here(OwnedKey key, const Acquire& how) {
+    std::promise<Result<Decision>> promise;
+    acquire(std::move(key), how,
+            [&promise](Result<Decision> result) { promise.set_value(std::move(result)); });
+    return promise.get_future().get();
   }
 
   const limit::Policy policy;
@@ -141,19 +162,27 @@ Decision Limiter::check(std::string_view key, std::int64_t cost) noexcept {
 
 Decision Limiter::check(KeyId key, std::int64_t cost) noexcept {
   PAWL_ASSERT(state_ != nullptr);
-  return state_->check(limit::KeyId{.high = key.high, .low = key.low}, cost);
+  return state_->check(id_of(key), cost);
 }
 
 Result<Decision> Limiter::acquire(std::string_view key, const Acquire& how) noexcept {
-  std::promise<Result<Decision>> promise;
-  acquire(key, how, [&promise](Result<Decision> result) { promise.set_value(std::move(result)); });
-  return promise.get_future().get();
+  PAWL_ASSERT(state_ != nullptr);
+  return state_->acquire_here(std::string(key), how);
+}
+
+Result<Decision> Limiter::acquire(KeyId key, const Acquire& how) noexcept {
+  PAWL_ASSERT(state_ != nullptr);
+  return state_->acquire_here(id_of(key), how);
 }
 
 void Limiter::acquire(std::string_view key, const Acquire& how, Done done) noexcept {
   PAWL_ASSERT(state_ != nullptr);
-  const SteadyInstant due = state_->clock.steady_now() + how.within;
-  state_->try_again(std::string(key), how, due, std::move(done));
+  state_->acquire(std::string(key), how, std::move(done));
+}
+
+void Limiter::acquire(KeyId key, const Acquire& how, Done done) noexcept {
+  PAWL_ASSERT(state_ != nullptr);
+  state_->acquire(id_of(key), how, std::move(done));
 }
 
 std::string Limiter::why(const Decision& decision) const {

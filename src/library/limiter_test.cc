@@ -206,11 +206,13 @@ TEST(Limiter, CallsBackWhoDoesNotWantToWait) {
   Limiter limiter = Limiter::make({.count = 1, .period = Duration::milliseconds(5)}).value();
   std::promise<void> all;
   std::atomic<int> served = 0;
-  for (int i = 0; i < 5; ++i) {
-    limiter.acquire("a", {}, [&](Result<Decision> decision) {
-      EXPECT_TRUE(decision.has_value() && decision->allowed);
-      if (++served == 5) all.set_value();
-    });
+  const auto serve = [&](Result<Decision> decision) {
+    EXPECT_TRUE(decision.has_value() && decision->allowed);
+    if (++served == 6) all.set_value();
+  };
+  for (int i = 0; i < 3; ++i) {
+    limiter.acquire("a", {}, serve);
+    limiter.acquire(KeyId{1, 2}, {}, serve);
   }
   EXPECT_EQ(all.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }
@@ -218,6 +220,8 @@ TEST(Limiter, CallsBackWhoDoesNotWantToWait) {
 TEST(Limiter, RefusesAtOnceWhatCannotBeServedInTime) {
   Limiter limiter = Limiter::make({.count = 1, .period = Duration::hours(1)}).value();
   ASSERT_TRUE(limiter.acquire("a").has_value());
+  ASSERT_TRUE(limiter.acquire(KeyId{1, 2}).has_value());
+  EXPECT_FALSE(limiter.check(KeyId{1, 2}).allowed);
   const auto late = limiter.acquire("a", {.within = Duration::minutes(1)});
   ASSERT_FALSE(late.has_value());
   EXPECT_EQ(late.error().code, Code::refused);

@@ -91,7 +91,6 @@ struct LeasedCounterStore::State::Fetch {
   std::vector<std::shared_ptr<const limit::Policy>> policies = {};
   std::vector<std::pair<std::size_t, std::int64_t>> ended = {};  // units to give back, by place
   std::int64_t units = 0;                                        // to ask for; 0: only to give back
-  std::int64_t need = 0;                                         // less would help nobody
   SteadyInstant sent = {};
   std::optional<Waiter> waiter = {};
 };

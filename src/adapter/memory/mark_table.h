@@ -5,7 +5,7 @@
 // Contract: a key is known by 128 bits of hash. A key is forgotten only when nothing of it is in
 //           use, as the caller's `is_rested` says.
 // Bounds:   `keys_max` keys and `marks_max` marks, spread evenly over the shards.
-// Threads:  any; a state may be touched while its shard is locked, by Locked alone.
+// Threads:  any; a state may be touched while its shard is locked.
 #pragma once
 
 #include <array>

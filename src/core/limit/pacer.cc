@@ -186,6 +186,8 @@ void Machine::tell_wait(Time now, Effects& out) {
 }
 
 void Machine::close(Instant until, bool refused, Time now, Effects& out) {
+  // A server's "never" is not believed for longer than the store would keep it.
+  until = std::min(until, now.wall + bounds::limit_period_max);
   const Duration wait = until - now.wall;
   const SteadyInstant at = now.steady + wait;
   if (wait <= Duration() || at <= closed_until_) return;

@@ -482,6 +482,12 @@ TEST(Pacer, A429ThatNamesNoInstantClosesForOneInterval) {
   }
 }
 
+TEST(Pacer, AServersNeverIsBelievedForAYear) {
+  Session session;
+  session.hear(429, {{"Retry-After", "99999999999999"}});
+  EXPECT_THAT(session.closed_for, ElementsAre(bounds::limit_period_max));
+}
+
 TEST(Pacer, A503ClosesOnlyForAsLongAsItSays) {
   Session session;
   session.hear(503, {});
