@@ -10,10 +10,6 @@ std::pair<std::string, std::string> place_of(const Count& count) {
   return {count.policy->name, count.key.text()};
 }
 
-Error not_held() {
-  return {Code::not_found, Outcome::not_applied, "no such reservation"};
-}
-
 }  // namespace
 
 limit::Now SimCounterStore::now() {
@@ -84,10 +80,10 @@ void SimCounterStore::reserve(Counts counts, std::int64_t cost, Duration hold,
   if (reserved.answer.allowed) {
     reserved.id = id;
     Hold& held = holds_[id];
-    held = {.cost = cost, .charged = now(), .until = now().moment + hold};
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (reserved.answer.verdicts[i].allowed) held.members |= 1u << i;
-    }
+    held = {.cost = cost,
+            .members = limit::charged_mask(reserved.answer),
+            .charged = now(),
+            .until = now().moment + hold};
   }
   answer<Reservation>(std::move(done), reserved);
 }
@@ -96,25 +92,26 @@ void SimCounterStore::settle(Counts counts, std::uint64_t id, Settlement how, Do
   const auto hold = holds_.find(id);
   if (hold == holds_.end() || hold->second.until <= now().moment) {
     if (hold != holds_.end()) holds_.erase(hold);
-    answer<void>(std::move(done), std::unexpected(not_held()));
-    return;
+    return answer<void>(std::move(done), reservation_not_found());
   }
   const Hold held = hold->second;
   bool alive = true;
-  with_states(counts, [&](std::span<const limit::Member> members, limit::Now at) {
+  auto keep = with_states(counts, [&](std::span<const limit::Member> members, limit::Now at) {
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if ((held.members >> i & 1u) == 0) continue;
+      if (!limit::is_charged(held.members, i)) continue;
       const auto& [policy, state] = members[i];
       const limit::Ask reserved{.cost = held.cost, .holder = id, .charged = held.charged};
       alive &= limit::settle(*policy, *state, reserved, how, at);
     }
-  })();
-  if (how.kind == Settlement::Kind::renew && alive) {
+  });
+  if (!alive) return answer<void>(std::move(done), reservation_not_found());
+  keep();
+  if (how.kind == Settlement::Kind::renew) {
     hold->second.until = now().moment + how.hold;
   } else {
     holds_.erase(hold);
   }
-  answer<void>(std::move(done), alive ? Result<void>() : std::unexpected(not_held()));
+  answer<void>(std::move(done), {});
 }
 
 void SimCounterStore::refund(const Count& count, std::int64_t cost, Done<void> done) {

@@ -44,7 +44,7 @@ class SimCounterStore final : public CounterStore {
   };
   struct Hold {
     std::int64_t cost = 0;
-    std::uint32_t members = 0;  // a bit for each count: one in shadow may have had no room
+    std::uint8_t members = 0;  // limit::charged_mask
     limit::Now charged;
     limit::Moment until;
   };

@@ -195,10 +195,14 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
 }
 
 std::string to_string(const Endpoint& endpoint) {
-  std::string out = to_string(endpoint.address);
-  if (!endpoint.address.is_v4()) out = "[" + out + "]";
+  return to_string(Target{.host = to_string(endpoint.address), .port = endpoint.port});
+}
+
+std::string to_string(const Target& target) {
+  std::string out = target.host;
+  if (out.find(':') != std::string::npos) out = "[" + out + "]";
   out += ':';
-  append_number(out, endpoint.port);
+  append_number(out, target.port);
   return out;
 }
 

@@ -1,5 +1,5 @@
-// Addresses of the internet protocol as values: IpAddress, Endpoint (address and port), Prefix
-// (CIDR).
+// Addresses of the internet protocol as values: IpAddress, Endpoint (address and port), Target (the
+// same by name), Prefix (CIDR).
 //
 // Why our own: the system's readers take 127.1, 0x7f.1 and 010.0.0.1 for addresses, each program
 //           differently; a trusted list must mean one thing.
@@ -58,6 +58,16 @@ struct Endpoint {
 // "127.0.0.1:8080" or "[::1]:8080".
 Result<Endpoint> parse_endpoint(std::string_view text);
 std::string to_string(const Endpoint& endpoint);
+
+// A host to connect to: an address or a name, and a port.
+struct Target {
+  std::string host;
+  std::uint16_t port = 0;
+  bool operator==(const Target&) const = default;
+};
+
+// "host:port", an IPv6 address in brackets.
+std::string to_string(const Target& target);
 
 // 0 … 65535 in decimal digits, no sign and no leading zero.
 Result<std::uint16_t> parse_port(std::string_view text);

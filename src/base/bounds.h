@@ -40,6 +40,7 @@ inline constexpr Duration drain_deadline = Duration::seconds(30);
 
 // Limits
 inline constexpr std::size_t limit_keys_max = 1'000'000;
+inline constexpr std::size_t limit_marks_max = 4'000'000;    // of all keys that keep marks
 inline constexpr std::size_t limit_policies_max = 8;         // decided on together
 inline constexpr std::int64_t limit_log_count_max = 10'000;  // of a sliding log: a mark each
 inline constexpr std::int64_t limit_slots_max = 10'000;

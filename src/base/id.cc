@@ -15,6 +15,12 @@ std::int64_t milliseconds_since_epoch(Instant now) {
 
 }  // namespace
 
+std::uint64_t seed_of(const Entropy16& entropy) {
+  std::uint64_t seed = 0;
+  for (const std::uint8_t byte : std::span(entropy).first(8)) seed = seed << 8 | byte;
+  return seed;
+}
+
 std::string uuid_v7(Instant now, const Entropy16& entropy) {
   const std::int64_t ms = milliseconds_since_epoch(now);
   Entropy16 bytes = entropy;

@@ -13,6 +13,9 @@ namespace pawl {
 
 using Entropy16 = std::array<std::uint8_t, 16>;
 
+// The first eight bytes as a number, for hashes that strangers must not foresee.
+std::uint64_t seed_of(const Entropy16& entropy);
+
 // UUID version 7 (RFC 9562): sorts by its time in milliseconds.
 std::string uuid_v7(Instant now, const Entropy16& entropy);
 

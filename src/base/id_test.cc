@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::int64_t ns_a_ms = 1'000'000;
 
+TEST(SeedOf, IsTheFirstEightBytes) {
+  EXPECT_EQ(seed_of({0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0xFF}), 0x0123456789ABCDEFu);
+}
+
 TEST(UuidV7, IsThatOfTheExampleOfRfc9562) {
   const auto now = parse_instant("2022-02-22T14:22:22-05:00").value();
   // The first six bytes give way to the time; of the seventh and ninth the upper bits do.

@@ -4,7 +4,6 @@
 #include <system_error>
 #include <utility>
 
-#include "adapter/redis/redis_url.h"
 #include "adapter/system/system_zones.h"
 #include "cli/environment.h"
 #include "cli/output.h"
@@ -31,14 +30,7 @@ std::string config_name(const std::string& file) {
 
 config::Loaded load_config(const std::string& file) {
   if (file.empty()) return config::Config();
-  config::Loaded loaded = config::load(file, environment(), load_zone);
-  // What a Redis URL must be like is known to its client alone.
-  if (!loaded || loaded->limits.store.kind != config::LimitStore::Kind::redis) return loaded;
-  if (const auto url = redis::parse_redis_url(loaded->limits.store.url.reveal()); !url) {
-    return std::unexpected(std::vector{config::Problem{
-        .file = file, .line = 0, .path = "limits.store", .message = url.error().message}});
-  }
-  return loaded;
+  return config::load(file, environment(), load_zone);
 }
 
 std::optional<config::Config> config_in_force(const Arguments& arguments) {

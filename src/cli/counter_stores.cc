@@ -6,6 +6,7 @@
 #include "adapter/redis/redis_counter_store.h"
 #include "adapter/sqlite/sqlite_counter_store.h"
 #include "adapter/system/system_zones.h"
+#include "base/id.h"
 #include "runtime/fallback_counter_store.h"
 #include "runtime/leased_counter_store.h"
 #include "runtime/split_counter_store.h"
@@ -13,15 +14,9 @@
 namespace pawl::cli {
 namespace {
 
-std::uint64_t random_seed(Entropy& entropy) {
-  std::uint64_t seed = 0;
-  for (const auto byte : entropy.next()) seed = seed << 8 | static_cast<std::uint64_t>(byte);
-  return seed;
-}
-
 std::unique_ptr<CounterStore> in_memory(const CounterStores::Parts& parts) {
   return std::make_unique<MemoryCounterStore>(
-      parts.clock, MemoryCounterStore::Options{.seed = random_seed(parts.entropy)});
+      parts.clock, MemoryCounterStore::Options{.seed = seed_of(parts.entropy.next())});
 }
 
 Result<std::unique_ptr<CounterStore>> in_sqlite(const std::string& path,
@@ -35,8 +30,8 @@ Result<std::unique_ptr<CounterStore>> in_sqlite(const std::string& path,
 Result<std::unique_ptr<CounterStore>> in_redis(const Secret<std::string>& url,
                                                const CounterStores::Parts& parts) {
   const redis::RedisUrl parsed = PAWL_TRY(redis::parse_redis_url(url.reveal()));
-  auto opened = RedisCounterStore::make(parsed, parts.clock,
-                                        {.seed = random_seed(parts.entropy), .zones = load_zone});
+  auto opened = RedisCounterStore::make(
+      parsed, parts.clock, {.seed = seed_of(parts.entropy.next()), .zones = load_zone});
   if (!opened) return std::unexpected(opened.error());
   return std::move(*opened);
 }
@@ -130,7 +125,7 @@ Result<std::unique_ptr<CounterStores>> CounterStores::open(const config::Limits&
   if (limits.batch > 1) {
     layers->leased = std::make_unique<LeasedCounterStore>(
         LeasedCounterStore::Options{.terms = {.batch = limits.batch},
-                                    .seed = random_seed(parts.entropy)},
+                                    .seed = seed_of(parts.entropy.next())},
         parts.clock, *layers->front);
     layers->front = layers->leased.get();
   }
@@ -141,7 +136,8 @@ Result<std::unique_ptr<CounterStores>> CounterStores::open(const config::Limits&
         FallbackCounterStore::Options{
             .when_lost = layers->when,
             .on_change = [logger = parts.logger, when = layers->when](
-                             const auto& status) { log_change(logger, status, when); }},
+                             const auto& status) { log_change(logger, status, when); },
+            .seed = seed_of(parts.entropy.next())},
         FallbackCounterStore::Ports{parts.clock, *layers->front, *layers->local});
     layers->front = layers->fallback.get();
   }

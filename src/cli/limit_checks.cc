@@ -3,10 +3,10 @@
 #include <string_view>
 
 #include "adapter/redis/redis_client.h"
-#include "adapter/redis/redis_url.h"
 #include "adapter/sqlite/sqlite_counter_store.h"
 #include "adapter/system/system_entropy.h"
 #include "adapter/system/system_zones.h"
+#include "base/redis_url.h"
 #include "cli/checks.h"
 
 namespace pawl::cli {

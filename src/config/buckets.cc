@@ -51,9 +51,9 @@ Fields<Bucket> common_fields() {
                    PAWL_MEMBER(scope)),
       bind<Bucket>(row("algorithm",
                        "How requests are counted: sliding_window in two numbers, close to the "
-                       "rate; sliding_log exactly, a mark a request; token_bucket earns them back "
-                       "one by one; concurrency counts those under way; calendar by the day or "
-                       "month.",
+                       "rate, for limits from about ten up; sliding_log exactly, a mark a request; "
+                       "token_bucket earns them back one by one; concurrency counts those under "
+                       "way; calendar by the day or month.",
                        Node::of("sliding_window")),
                    algorithm(), PAWL_MEMBER(algorithm)),
   };

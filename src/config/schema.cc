@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/bounds.h"
+#include "base/redis_url.h"
 #include "base/text.h"
 #include "config/policies.h"
 #include "config/values.h"
@@ -257,6 +258,13 @@ void check_upstream(const Server& server, Reader& reader) {
 }
 
 // The three say the same in the same fields, so only one of them can be said.
+void check_store(const LimitStore& store, Reader& reader) {
+  const std::string path = "limits.store";
+  if (store.kind != LimitStore::Kind::redis || !reader.sound(path)) return;
+  const auto url = redis::parse_redis_url(store.url.reveal());
+  if (!url) reader.problem(reader.line_of(path), path, url.error().message);
+}
+
 void check_headers(const Limits& limits, Reader& reader) {
   const std::string path = "limits.headers";
   const auto standards = std::ranges::count_if(
@@ -301,6 +309,7 @@ Config::Config() {
 void check_together(const Config& config, Reader& reader) {
   check_listeners(config.server, reader);
   check_upstream(config.server, reader);
+  check_store(config.limits.store, reader);
   check_headers(config.limits, reader);
   check_buckets(config.limits, reader);
   check_plans(config, reader);

@@ -138,7 +138,7 @@ std::string_view password_of(std::string_view url) {
   return colon == std::string_view::npos ? std::string_view() : info.substr(colon + 1);
 }
 
-// Its parts are the Redis client's business.
+// Its parts are looked at by check_together(), which can say what is wrong with them.
 bool is_redis_url(std::string_view text) {
   const bool scheme = std::ranges::any_of(redis_schemes, [&](std::string_view each) {
     return text.starts_with(each) && text.size() > each.size();

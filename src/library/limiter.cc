@@ -1,6 +1,5 @@
 #include "pawl/limiter.h"
 
-#include <cstring>
 #include <future>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "adapter/system/system_entropy.h"
 #include "base/assert.h"
 #include "base/bounds.h"
+#include "base/id.h"
 #include "core/limit/explain.h"
 #include "core/limit/policy.h"
 #include "library/waiting_room.h"
@@ -83,12 +83,6 @@ limit::KeyId id_of(KeyId key) {
   return {.high = key.high, .low = key.low};
 }
 
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  std::memcpy(&seed, SystemEntropy().next().data(), sizeof(seed));
-  return seed;
-}
-
 }  // namespace
 
 // A key that outlives the call it came with.
@@ -98,7 +92,7 @@ struct Limiter::State {
   State(limit::Rule rule, Clock* clock_)
       : policy("limiter", std::move(rule)),
         clock(clock_ ? *clock_ : system_clock),
-        store(clock, {.seed = random_seed()}) {}
+        store(clock, {.seed = seed_of(SystemEntropy().next())}) {}
 
   Decision check(limit::Key key, std::int64_t cost) {
     // A cost that cannot be is told as what can never be had.

@@ -58,12 +58,7 @@ class Stream {
 };
 using StreamPtr = std::shared_ptr<Stream>;
 
-// A host to connect to: an address or a name, and a port.
-struct Target {
-  std::string host;
-  std::uint16_t port = 0;
-  bool operator==(const Target&) const = default;
-};
+using pawl::Target;
 
 // One wait at a time. Destroying it ends the wait.
 class Timer {

@@ -9,6 +9,10 @@
 // Reserving: reserve() charges as check() does, and remembers it until settle() or for `hold`. Not
 //           settled in time, what was charged stays charged (slots come back by their lease), and
 //           settle() says not_found. A settlement happens once: the second finds nothing.
+//           A renewal is of all or of nothing: once the lease of one slot is over, it says
+//           not_found and changes nothing, the hold included. Somebody else may have that slot by
+//           now, so its holder has to stop; and what it holds besides must not stay away for longer
+//           on its account. Commit and cancel still bring back what is left.
 // Bounds:   bounds::limit_keys_max keys, bounds::limit_reservations_max open reservations; a store
 //           that is full may refuse more than it must, never less.
 // Threads:  any.
@@ -32,9 +36,16 @@ using limit::Counts;
 using limit::Settlement;
 
 struct Reservation {
-  std::uint64_t id = 0;  // 0 when it was refused; else hard to guess
+  std::uint64_t id = 0;  // 0 when it was refused; else as reservation_ids.h has them
   limit::Answer answer;
 };
+
+// What settle() says of it.
+inline std::unexpected<Error> reservation_not_found() {
+  return failure(Code::not_found,
+                 "no such reservation: it was settled before, ran out, or was made for other "
+                 "limits");
+}
 
 class CounterStore {
  public:

@@ -98,6 +98,7 @@ class Suite {
   void forgets_a_reservation_that_ran_out();
   void lets_nobody_pass_by_a_late_cancel();
   void lends_slots();
+  void renews_all_or_nothing();
   void gives_back_resets_and_closes();
   void keeps_what_was_used_when_the_rule_changes();
   void admits_a_crowd_exactly();
@@ -213,7 +214,7 @@ inline void Suite::settles_a_reservation_once() {
   };
   const Reservation first = reserve(set, 4);
   EXPECT_TRUE(first.answer.allowed);
-  EXPECT_NE(first.id, 0u);
+  EXPECT_EQ(first.id % 2, 1u) << "even ones are not a store's";
   EXPECT_EQ(left(), 6);
   const Reservation second = reserve(set, 4);
   EXPECT_NE(second.id, first.id);
@@ -242,7 +243,9 @@ inline void Suite::settles_a_reservation_once() {
 
 inline void Suite::forgets_a_reservation_that_ran_out() {
   const limit::Policy tokens = bucket("ran out", 9, Duration::hours(10));
-  const Count set[] = {{&tokens, "t"}};
+  const limit::Policy month =
+      policy("ran out in a month", limit::Calendar{10, {.unit = limit::CalendarUnit::month}});
+  const Count set[] = {{&tokens, "t"}, {&month, "t"}};
   using Kind = Settlement::Kind;
   const Reservation renewed = reserve(set, 2, Duration::seconds(10));
   const Reservation lost = reserve(set, 2, Duration::seconds(10));
@@ -302,6 +305,46 @@ inline void Suite::lends_slots() {
   EXPECT_TRUE(check(set).allowed);
   refund(set[0], 1);
   EXPECT_EQ(check(set, 0).bound().remaining, 0) << "slots come back by their lease";
+}
+
+// The lease of the second slot ends first.
+inline void Suite::renews_all_or_nothing() {
+  const limit::Policy slow = policy("renewed slow", limit::Concurrency{1, Duration::seconds(60)});
+  const limit::Policy fast = policy("renewed fast", limit::Concurrency{1, Duration::seconds(10)});
+  const limit::Policy tokens = bucket("renewed tokens", 9, Duration::hours(10));
+  const limit::Policy month =
+      policy("renewed month", limit::Calendar{10, {.unit = limit::CalendarUnit::month}});
+  const Count set[] = {{&slow, "t"}, {&fast, "t"}, {&tokens, "t"}, {&month, "t"}};
+  const auto left = [&] {
+    std::vector<std::int64_t> remaining;
+    const limit::Answer look = check(set, 0);
+    for (const limit::Verdict& verdict : look.verdicts) remaining.push_back(verdict.remaining);
+    return remaining;
+  };
+  using Left = std::vector<std::int64_t>;
+  using Kind = Settlement::Kind;
+  for (const Kind kind : {Kind::commit, Kind::cancel}) {
+    const Reservation late = reserve(set, 1, Duration::seconds(100));
+    ASSERT_TRUE(late.answer.allowed);
+    test_.advance(Duration::seconds(10));
+    EXPECT_EQ(left(), (Left{0, 1, 9, 9}));
+    const auto renewed = settle(set, late.id, {.kind = Kind::renew, .hold = Duration::hours(1)});
+    ASSERT_FALSE(renewed.has_value());
+    EXPECT_EQ(renewed.error().code, Code::not_found);
+    EXPECT_EQ(renewed.error().outcome, Outcome::not_applied);
+    EXPECT_EQ(left(), (Left{0, 1, 9, 9}));
+    test_.advance(Duration::seconds(50));
+    EXPECT_EQ(left(), (Left{1, 1, 9, 9})) << "the other slot's lease has not begun anew";
+    EXPECT_TRUE(settle(set, late.id, {.kind = kind}).has_value()) << "the rest is there";
+    EXPECT_EQ(left(), (Left{1, 1, 10, 10}));
+  }
+  const Reservation over = reserve(set, 1, Duration::seconds(100));
+  test_.advance(Duration::seconds(10));
+  const auto renewed = settle(set, over.id, {.kind = Kind::renew, .hold = Duration::hours(1)});
+  EXPECT_FALSE(renewed.has_value());
+  test_.advance(Duration::seconds(90));
+  EXPECT_FALSE(settle(set, over.id, {.kind = Kind::cancel}).has_value()) << "nor has its hold";
+  EXPECT_EQ(left(), (Left{1, 1, 9, 9}));
 }
 
 inline void Suite::gives_back_resets_and_closes() {
@@ -477,6 +520,7 @@ inline void Suite::run() {
   forgets_a_reservation_that_ran_out();
   lets_nobody_pass_by_a_late_cancel();
   lends_slots();
+  renews_all_or_nothing();
   gives_back_resets_and_closes();
   keeps_what_was_used_when_the_rule_changes();
   admits_a_crowd_exactly();

@@ -76,8 +76,8 @@ void Engine::run(Door& door, const request::RecordLimit&) {
   }
 }
 
-// Nobody waits for the answers of these two: a slot whose loan was not renewed or settled comes
-// back by its lease.
+// Nobody waits for the answers of these three: a slot whose loan was not renewed or settled comes
+// back by its lease, and what could not be given back stays charged.
 void Engine::run(Door& door, const request::RenewLimit& effect) {
   ports_.counters.settle(effect.counts, effect.reservation,
                          {.kind = Settlement::Kind::renew, .hold = effect.hold},
@@ -85,9 +85,18 @@ void Engine::run(Door& door, const request::RenewLimit& effect) {
 }
 
 void Engine::run(Door& door, const request::SettleLimit& effect) {
+  const auto kind = effect.used ? Settlement::Kind::commit : Settlement::Kind::cancel;
   ports_.counters.settle(effect.counts, effect.reservation,
-                         {.kind = Settlement::Kind::commit, .actual = cost_of_a_request},
+                         {.kind = kind, .actual = cost_of_a_request},
                          [policies = door.policies](const Result<void>&) {});
+}
+
+void Engine::run(Door& door, const request::RefundLimit& effect) {
+  for (std::size_t i = 0; i < effect.counts.size(); ++i) {
+    if (!limit::is_charged(effect.charged, i)) continue;
+    ports_.counters.refund(effect.counts[i], cost_of_a_request,
+                           [policies = door.policies](const Result<void>&) {});
+  }
 }
 
 void Engine::run(Door& door, const request::SendUpstream&) {

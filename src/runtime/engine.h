@@ -58,6 +58,7 @@ class Engine {
   void run(Door& door, const request::SendUpstream& effect);
   void run(Door& door, const request::RenewLimit& effect);
   void run(Door& door, const request::SettleLimit& effect);
+  void run(Door& door, const request::RefundLimit& effect);
   void run(Door& door, const request::Refuse& effect);
   void run(Door& door, const request::RecordEnd& effect);
   void charged(std::shared_ptr<Door> door, Result<Reservation> reserved);

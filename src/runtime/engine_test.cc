@@ -33,13 +33,16 @@ class HeldCounters final : public CounterStore {
     done(Reservation{.id = answer->allowed ? 7u : 0u, .answer = *answer_to(counts)});
   }
   void settle(Counts counts, std::uint64_t id, Settlement how, Done<void> done) override {
-    const bool renew = how.kind == Settlement::Kind::renew;
-    asked.push_back(
-        (renew ? "renew " + to_string(how.hold) : "commit " + std::to_string(how.actual)) + " " +
-        names(counts) + " " + std::to_string(id));
+    const std::string verbs[] = {"commit " + std::to_string(how.actual), "cancel",
+                                 "renew " + to_string(how.hold)};
+    asked.push_back(verbs[static_cast<std::size_t>(how.kind)] + " " + names(counts) + " " +
+                    std::to_string(id));
     settling.push_back(std::move(done));
   }
-  void refund(const Count&, std::int64_t, Done<void>) override {}
+  void refund(const Count& count, std::int64_t cost, Done<void> done) override {
+    asked.push_back("refund " + names({&count, 1}) + " " + std::to_string(cost));
+    settling.push_back(std::move(done));
+  }
   void reset(const Count&, Done<void>) override {}
   void close(const Count&, Instant, Done<void>) override {}
 
@@ -47,13 +50,16 @@ class HeldCounters final : public CounterStore {
   Result<limit::Answer> answer_to(Counts counts) const {
     Result<limit::Answer> out = answer;
     for (std::size_t i = 0; out && i < counts.size(); ++i) {
-      out->verdicts.add(
-          {.allowed = out->allowed, .limit = 5, .remaining = 4, .retry_after = out->retry_after});
+      out->verdicts.add({.allowed = out->allowed && counts[i].policy->name != full,
+                         .limit = 5,
+                         .remaining = 4,
+                         .retry_after = out->retry_after});
     }
     return out;
   }
 
   bool held = false;
+  std::string full = {};  // the policy in shadow that has no room
   Result<limit::Answer> answer = [] {
     limit::Answer allowed;
     allowed.allowed = true;
@@ -155,6 +161,26 @@ TEST_F(EngineTest, SendsNothingThatTheAuditLogWouldNotTake) {
   arrive();
   EXPECT_THAT(door->did,
               ElementsAre("end not_applied unrecorded", "refuse ERR_STORE_UNAVAILABLE 0"));
+}
+
+TEST_F(EngineTest, GivesBackWhatTheAuditLogWouldNotTake) {
+  const limit::Policy watched{"watched", global.rule, {.shadow = true}};
+  const limit::Policy hourly{"hourly", limit::SlidingLog{{9, Duration::hours(1)}}};
+  counts.push_back({&watched, "acme"});
+  counts.push_back({&hourly, "acme"});
+  counters.full = "watched";
+  sink.room = false;
+  arrive();
+  EXPECT_THAT(counters.asked, ElementsAre("check global/acme+watched/acme+hourly/acme 1",
+                                          "refund global/acme 1", "refund hourly/acme 1"));
+}
+
+TEST_F(EngineTest, CancelsTheLoanThatTheAuditLogWouldNotTake) {
+  counts.push_back({&slots, "acme"});
+  sink.room = false;
+  arrive();
+  EXPECT_THAT(counters.asked, ElementsAre("reserve global/acme+slots/acme 1 30s",
+                                          "cancel global/acme+slots/acme 7"));
 }
 
 TEST_F(EngineTest, RefusesWhenTheStoreFails) {

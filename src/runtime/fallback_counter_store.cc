@@ -7,15 +7,13 @@
 
 #include "base/bounds.h"
 #include "core/limit/store_breaker.h"
+#include "port/reservation_ids.h"
 #include "runtime/kept_counts.h"
 
 namespace pawl {
 namespace {
 
 using Turn = limit::StoreBreaker::Turn;
-
-// Of what was allowed uncounted: there is nothing to settle.
-constexpr std::uint64_t uncounted_id = ~std::uint64_t{0};
 
 limit::Answer uncounted(Counts counts, Clock& clock) {
   std::array<limit::Marks, bounds::limit_policies_max> marks;
@@ -42,9 +40,11 @@ limit::Answer& answer_of(Reservation& reservation) {
 }  // namespace
 
 struct FallbackCounterStore::State : std::enable_shared_from_this<State> {
-  State(Options options_, Ports ports_) : options(std::move(options_)), ports(ports_) {}
+  State(Options options_, Ports ports_)
+      : options(std::move(options_)), ids(options.seed), ports(ports_) {}
 
   const Options options;
+  ReservationIds ids;
   const Ports ports;
   std::atomic<bool> lost = false;  // as the breaker has it, for those who only look
   std::atomic<bool> lent_locally = false;
@@ -184,7 +184,8 @@ void FallbackCounterStore::reserve(Counts counts, std::int64_t cost, Duration ho
     if (how == WhenLost::deny) return told(std::unexpected(error));
     ++state.decided_without;
     if (how == WhenLost::allow) {
-      return told(Reservation{.id = uncounted_id, .answer = uncounted(kept, state.ports.clock)});
+      return told(Reservation{.id = state.ids.next() << 1,  // even, and not 0
+                              .answer = uncounted(kept, state.ports.clock)});
     }
     state.lent_locally = true;
     state.ports.local.reserve(kept, cost, hold, State::marked_local(std::move(told)));
@@ -195,7 +196,8 @@ void FallbackCounterStore::reserve(Counts counts, std::int64_t cost, Duration ho
 // Which store an id is of is found by asking the local one, that is in this process.
 void FallbackCounterStore::settle(Counts counts, std::uint64_t id, Settlement how,
                                   Done<void> done) {
-  if (id == uncounted_id) return done({});
+  // Even: it was allowed uncounted, and there is nothing to settle.
+  if (state_->options.when_lost == WhenLost::allow && id != 0 && id % 2 == 0) return done({});
   const auto settle_remote = [id, how](State& state, Counts kept, Done<void> told) {
     state.change(std::move(told),
                  [&](auto heard) { state.ports.remote.settle(kept, id, how, std::move(heard)); });
@@ -210,7 +212,13 @@ void FallbackCounterStore::settle(Counts counts, std::uint64_t id, Settlement ho
                              });
 }
 
+// Never a probe: what comes back now was charged while the store was lost.
 void FallbackCounterStore::refund(const Count& count, std::int64_t cost, Done<void> done) {
+  const WhenLost how = state_->options.when_lost;
+  if (state_->lost && how == WhenLost::allow) return done({});
+  if (state_->lost && how == WhenLost::local) {
+    return state_->ports.local.refund(count, cost, std::move(done));
+  }
   state_->change(std::move(done),
                  [&](auto told) { state_->ports.remote.refund(count, cost, std::move(told)); });
 }

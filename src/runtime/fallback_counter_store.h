@@ -13,8 +13,10 @@
 //           store afterwards. One whose outcome is unknown may have been charged there: stricter.
 // Settling: a reservation is settled where it was made. One of the remote store cannot be settled
 //           while that is lost: it runs out by its hold.
-// Others:   refund() needs the remote store. reset() and close() are done to both and succeed when
-//           the remote store has done it: until then others do not know of it.
+// Others:   refund() gives back where an ask would be charged now: while the store is lost, to the
+//           counts of this process (local), or to nobody (allow). reset() and close() are done to
+//           both and succeed when the remote store has done it: until then others do not know of
+//           it.
 // Seen:     status() for health pages and metrics; on_change at each change, to log it once.
 // Threads:  any. on_change comes on any thread, with no lock held; it must not block.
 // Lifetime: clock and stores outlive it.
@@ -45,6 +47,7 @@ class FallbackCounterStore final : public CounterStore {
   struct Options {
     WhenLost when_lost = WhenLost::local;
     std::function<void(const Status&)> on_change = {};
+    std::uint64_t seed = 0;  // of the ids of what was allowed uncounted: another in each process
   };
   struct Ports {
     Clock& clock;

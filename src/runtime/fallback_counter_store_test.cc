@@ -93,11 +93,13 @@ TEST(FallbackCounterStore, AllowsUncountedAndSaysSo) {
     EXPECT_EQ(answer.bound().limit, 1);
     EXPECT_EQ(answer.bound().remaining, 3);
   }
-  const Reservation reservation = reserved(fallback.store, fallback.set).value();
-  EXPECT_NE(reservation.id, 0u);
+  const Reservation first = reserved(fallback.store, fallback.set).value();
+  const Reservation second = reserved(fallback.store, fallback.set).value();
+  EXPECT_NE(first.id, 0u);
+  EXPECT_NE(first.id, second.id);
   EXPECT_TRUE(
-      settled(fallback.store, fallback.set, reservation.id, Settlement::Kind::commit).has_value());
-  EXPECT_EQ(fallback.store.status().decided_without, 101u);
+      settled(fallback.store, fallback.set, first.id, Settlement::Kind::commit).has_value());
+  EXPECT_EQ(fallback.store.status().decided_without, 102u);
   EXPECT_TRUE(fallback.store.health().has_value());
 }
 
@@ -187,6 +189,31 @@ TEST(FallbackCounterStore, SettlesAReservationWhereItWasMade) {
   EXPECT_EQ(settle(before.id).error().code, Code::not_found);
   EXPECT_EQ(settle(meanwhile.id).error().code, Code::not_found);
   EXPECT_FALSE(fallback.store.status().lost) << "nothing there is an answer too";
+}
+
+TEST(FallbackCounterStore, GivesBackWhereItWasCharged) {
+  for (const WhenLost when_lost : {WhenLost::local, WhenLost::allow}) {
+    Fallback fallback(when_lost);
+    const auto left = [&](CounterStore& store) {
+      return checked(store, fallback.set, 0)->bound().remaining;
+    };
+    const auto refund = [&] {
+      EXPECT_TRUE(told<void>([&](auto done) {
+                    fallback.store.refund(fallback.count, 1, std::move(done));
+                  }).has_value());
+    };
+    ASSERT_TRUE(checked(fallback.store, fallback.set, 2)->allowed);
+    fallback.remote.error = lost;
+    ASSERT_TRUE(checked(fallback.store, fallback.set, 2)->allowed);
+    const std::int64_t left_locally = left(fallback.local);
+    fallback.come_back();
+    refund();
+    EXPECT_EQ(left(fallback.local), when_lost == WhenLost::local ? left_locally + 1 : 3);
+    EXPECT_EQ(left(fallback.remote_memory), 1) << "it was not asked for that one";
+    ASSERT_TRUE(checked(fallback.store, fallback.set, 1)->allowed);
+    refund();
+    EXPECT_EQ(left(fallback.remote_memory), 1);
+  }
 }
 
 TEST(FallbackCounterStore, AClosingHoldsWhenTheStoreIsLostAfterwards) {

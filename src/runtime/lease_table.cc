@@ -14,9 +14,7 @@ bool is_same(const limit::Policy& a, const limit::Policy& b) {
 }  // namespace
 
 Hash128 LeaseTable::hash(const Count& count) const {
-  const std::uint64_t seed = seed_ ^ count.policy->id;
-  if (!count.key.is_id()) return hash_of(count.key.name(), seed);
-  return hash_of(Hash128{.high = count.key.id().high, .low = count.key.id().low}, seed);
+  return count.key.hash(seed_ ^ count.policy->id);
 }
 
 std::shared_ptr<const limit::Policy> LeaseTable::owned(const limit::Policy& policy) {

@@ -1,17 +1,11 @@
 #include "runtime/retry_hints.h"
 
-#include "base/hash.h"
 #include "core/limit/hints.h"
 
 namespace pawl {
 namespace {
 
 constexpr std::int64_t mark_bits = 0x3ff;
-
-Hash128 hash_of_key(const limit::Key& key, std::uint64_t policy) {
-  if (key.is_id()) return hash_of(Hash128{key.id().high, key.id().low}, policy);
-  return hash_of(key.name(), policy);
-}
 
 // Rounded up, so that the turn after it is no earlier than it should be.
 std::int64_t packed(limit::Moment last_told, std::int64_t mark) {
@@ -28,7 +22,7 @@ limit::Moment unpacked(std::int64_t place, std::int64_t mark) {
 Duration RetryHints::wait(limit::Counts counts, const limit::Answer& answer) {
   const limit::Count& count = counts[answer.binding];
   const limit::Turns turns = limit::turns_of(count.policy->rule);
-  const Hash128 hash = hash_of_key(count.key, count.policy->id);
+  const Hash128 hash = count.key.hash(count.policy->id);
   const limit::Refusal refusal{
       .now = answer.now.moment, .retry_after = answer.retry_after, .key_hash = hash.high};
   const auto mark = static_cast<std::int64_t>(hash.high) & mark_bits;

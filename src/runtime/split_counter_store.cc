@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -15,21 +16,8 @@ bool is_calendar(const Count& count) {
   return std::holds_alternative<limit::Calendar>(count.policy->rule);
 }
 
-bool is_shadow(const Count& count) {
-  return count.policy->options.shadow;
-}
-
-// Slots that were reserved and committed come back at once, those that were checked out do not; and
-// a shadow that had no room was not charged, but a cancelled reservation gives back to all.
-bool is_checked_rather_than_reserved(const Count& count) {
-  if (is_calendar(count)) return false;
-  return std::holds_alternative<limit::Concurrency>(count.policy->rule) || is_shadow(count);
-}
-
-std::unexpected<Error> no_such_reservation() {
-  return failure(Code::not_found,
-                 "no such reservation: it was settled before, ran out, or was made for other "
-                 "limits");
+bool has_slots(const Count& count) {
+  return std::holds_alternative<limit::Concurrency>(count.policy->rule);
 }
 
 // What is not charged after all still has what a look finds.
@@ -61,7 +49,8 @@ class SplitCounterStore::Both : public std::enable_shared_from_this<Both> {
 
   Both(SplitCounterStore& split, Counts counts, Ask ask, Done<Reservation> done)
       : split_(split), counts_(counts), ask_(ask), done_(std::move(done)) {
-    calendar_first_ = std::ranges::any_of(counts, is_checked_rather_than_reserved);
+    // Slots that were reserved and committed come back at once, those that were checked out do not.
+    calendar_first_ = std::ranges::any_of(counts, has_slots);
     calendar().store = &split.stores_.calendar;
     others().store = &split.stores_.others;
     for (const Count& count : counts_.view()) {
@@ -146,7 +135,8 @@ class SplitCounterStore::Both : public std::enable_shared_from_this<Both> {
   }
 
   // The first has refused: the second is not charged, and yet says whether it would refuse too, and
-  // for how long. Who has room says so by a look; the others are asked, which charges nothing.
+  // for how long. Who has room says so by a look; the others are asked, none of them as a shadow,
+  // so that they refuse and nobody is charged.
   void see_what_second_would_say() {
     look_at(second_, [self = shared_from_this()](const limit::Answer& look) {
       self->second_.answer = look;
@@ -154,27 +144,18 @@ class SplitCounterStore::Both : public std::enable_shared_from_this<Both> {
       full.store = self->second_.store;
       for (std::size_t i = 0; i < self->second_.counts.size(); ++i) {
         if (look.verdicts[i].remaining >= self->ask_.cost) continue;
-        full.counts.push_back(self->second_.counts[i]);
+        const Count& count = self->second_.counts[i];
+        limit::Policy& enforced = self->enforced_.emplace_back(*count.policy);
+        enforced.options.shadow = false;
+        full.counts.push_back({&enforced, count.key});
         self->full_at_.push_back(i);
       }
       if (full.counts.empty()) return self->finish();
-      self->ask_the_full();
-    });
-  }
-
-  void ask_the_full() {
-    const auto self = shared_from_this();
-    if (std::ranges::all_of(full_.counts, is_shadow)) {
-      return full_.store->check(full_.counts, ask_.cost, [self](auto answer) {
-        if (!answer) return self->fail(answer.error());
-        self->full_.answer = *answer;
-        self->finish_with_the_full();
+      self->reserve(full, [self] {
+        if (!self->full_.answer.allowed) return self->finish_with_the_full();
+        // Room came since the look.
+        self->settle(self->full_, Settlement::Kind::cancel, [self] { self->finish(); });
       });
-    }
-    reserve(full_, [self] {
-      if (!self->full_.answer.allowed) return self->finish_with_the_full();
-      // Room came since the look.
-      self->settle(self->full_, Settlement::Kind::cancel, [self] { self->finish(); });
     });
   }
 
@@ -217,6 +198,7 @@ class SplitCounterStore::Both : public std::enable_shared_from_this<Both> {
   Half first_;
   Half second_;
   Half full_;  // those of the second that have no room for the ask
+  std::deque<limit::Policy> enforced_;
   std::vector<std::size_t> full_at_;
   bool calendar_first_ = false;
 };
@@ -264,23 +246,23 @@ void SplitCounterStore::settle(Counts counts, std::uint64_t id, Settlement how, 
   if (CounterStore* store = only_store_of(counts)) {
     return store->settle(counts, id, how, std::move(done));
   }
-  const std::optional<Hold> hold = take_hold(id);
-  if (!hold) return done(no_such_reservation());
-  if (how.kind == Settlement::Kind::renew) {
-    remember(id, {.calendar_id = hold->calendar_id, .until = clock_.steady_now() + how.hold});
-  }
+  const bool renews = how.kind == Settlement::Kind::renew;
+  const std::optional<Hold> hold = renews ? find_hold(id) : take_hold(id);
+  if (!hold) return done(reservation_not_found());
   std::vector<Count> others;
   std::vector<Count> calendar;
   KeptCounts kept(counts);
   for (const Count& count : kept.view()) (is_calendar(count) ? calendar : others).push_back(count);
-  auto settled_others = [this, kept = std::move(kept), calendar = std::move(calendar),
-                         calendar_id = hold->calendar_id, how,
+  auto settled_others = [this, id, renews, how, kept = std::move(kept),
+                         calendar = std::move(calendar), calendar_id = hold->calendar_id,
                          done = std::move(done)](Result<void> first) mutable {
-    stores_.calendar.settle(
-        calendar, calendar_id, how,
-        [first = std::move(first), done = std::move(done)](Result<void> second) mutable {
-          done(first ? std::move(second) : std::move(first));
-        });
+    if (renews && !first) return done(std::move(first));
+    auto settled_both = [this, id, renews, how, first = std::move(first),
+                         done = std::move(done)](Result<void> second) mutable {
+      if (renews && second) prolong(id, clock_.steady_now() + how.hold);
+      done(first ? std::move(second) : std::move(first));
+    };
+    stores_.calendar.settle(calendar, calendar_id, how, std::move(settled_both));
   };
   stores_.others.settle(others, id, how, std::move(settled_others));
 }
@@ -318,6 +300,13 @@ void SplitCounterStore::remember(std::uint64_t id, Hold hold) {
   ends_.emplace(hold.until, id);
 }
 
+std::optional<SplitCounterStore::Hold> SplitCounterStore::find_hold(std::uint64_t id) {
+  const std::lock_guard lock(holds_mutex_);
+  const auto found = holds_.find(id);
+  if (found == holds_.end() || found->second.until <= clock_.steady_now()) return std::nullopt;
+  return found->second;
+}
+
 std::optional<SplitCounterStore::Hold> SplitCounterStore::take_hold(std::uint64_t id) {
   const std::lock_guard lock(holds_mutex_);
   const auto found = holds_.find(id);
@@ -327,6 +316,15 @@ std::optional<SplitCounterStore::Hold> SplitCounterStore::take_hold(std::uint64_
   ends_.erase({hold.until, id});
   if (hold.until <= clock_.steady_now()) return std::nullopt;
   return hold;
+}
+
+void SplitCounterStore::prolong(std::uint64_t id, SteadyInstant until) {
+  const std::lock_guard lock(holds_mutex_);
+  const auto found = holds_.find(id);
+  if (found == holds_.end()) return;  // it was settled meanwhile
+  ends_.erase({found->second.until, id});
+  found->second.until = until;
+  ends_.emplace(until, id);
 }
 
 }  // namespace pawl

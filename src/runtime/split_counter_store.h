@@ -8,7 +8,7 @@
 //           others may be refused for a moment who would have been let in. A process that dies, or
 //           a store that fails, in between leaves it charged: stricter, never less.
 //           The store of the others is asked first, so whom they refuse costs the disk nothing;
-//           only with slots or shadows among them is it asked last.
+//           only with slots among them is it asked last.
 //           A policy that becomes a calendar limit, or is one no more, starts afresh.
 // Bounds:   bounds::limit_reservations_max open reservations across both.
 // Threads:  any. Lifetime: clock and stores outlive it; it outlives the answers of its calls.
@@ -58,7 +58,9 @@ class SplitCounterStore final : public CounterStore {
   CounterStore* only_store_of(Counts counts);
   bool has_room_for_a_hold();
   void remember(std::uint64_t id, Hold hold);
+  std::optional<Hold> find_hold(std::uint64_t id);
   std::optional<Hold> take_hold(std::uint64_t id);
+  void prolong(std::uint64_t id, SteadyInstant until);
 
   Clock& clock_;
   Stores stores_;

@@ -7,6 +7,7 @@
 
 #include "port/counter_store_conformance.h"
 #include "runtime/counter_store_fixture.h"
+#include "runtime/fallback_counter_store.h"
 
 namespace pawl {
 namespace {
@@ -127,6 +128,76 @@ TEST(SplitCounterStore, AReservationAcrossBothIsSettledInBoth) {
   EXPECT_EQ(settled(split.store, split.set, second.id, Settlement::Kind::cancel).error().code,
             Code::not_found);
   EXPECT_EQ(split.left(split.month), 1) << "not settled in time, it stays charged";
+}
+
+TEST(SplitCounterStore, AShadowWithoutRoomIsAskedAndNeverCharged) {
+  Split split;
+  limit::Policy shadow = split.monthly;
+  shadow.options.shadow = true;
+  const Count set[] = {{&shadow, "t"}, split.hour};
+  ASSERT_TRUE(checked(split.calendar_memory, {&split.month, 1}, 5)->allowed);
+  ASSERT_TRUE(checked(split.store, {&split.hour, 1}, 10)->allowed);
+  const limit::Answer refused = checked(split.store, set).value();
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_FALSE(refused.verdicts[0].allowed);
+  EXPECT_GT(refused.verdicts[0].retry_after, Duration::hours(1));
+  EXPECT_EQ(refused.binding, 1) << "a shadow refuses nobody";
+
+  // Room comes between the look, which found none, and the ask.
+  split.calendar.late = true;
+  std::optional<limit::Answer> answer;
+  split.store.check(set, 1, [&](auto told) { answer = told.value(); });
+  ASSERT_EQ(split.calendar.waiting(), 1u);
+  split.clock.advance(Duration::hours(24 * 40));
+  while (split.calendar.waiting() > 0) split.calendar.pump();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_FALSE(answer->allowed);
+  EXPECT_EQ(checked(split.calendar_memory, {&split.month, 1}, 0)->bound().remaining, 5);
+}
+
+TEST(SplitCounterStore, WhomThePaceRefusesCostsAFullShadowNothing) {
+  Split split;
+  limit::Policy shadow = split.monthly;
+  shadow.options.shadow = true;
+  const Count set[] = {{&shadow, "t"}, split.hour};
+  ASSERT_TRUE(checked(split.calendar_memory, {&split.month, 1}, 5)->allowed);
+  ASSERT_TRUE(checked(split.store, {&split.hour, 1}, 10)->allowed);
+  const int calls = split.calendar.calls;
+  EXPECT_FALSE(checked(split.store, set)->allowed);
+  EXPECT_EQ(split.calendar.calls, calls + 2) << "a look and a refusal; nothing to cancel";
+}
+
+TEST(SplitCounterStore, AShadowAmongTheOthersIsChargedAsTheyAre) {
+  Split split;
+  const limit::Policy shadow{
+      "shadow", limit::TokenBucket({1, Duration::hours(1)}, 1), {.shadow = true}};
+  const Count watched{&shadow, "t"};
+  const Count set[] = {split.month, watched};
+  EXPECT_TRUE(checked(split.store, set)->allowed);
+  EXPECT_EQ(split.left(watched), 1);
+  EXPECT_TRUE(checked(split.store, set, 3)->allowed);
+  EXPECT_EQ(split.left(watched), 1) << "no room for three";
+  EXPECT_FALSE(checked(split.store, set, 3)->allowed);
+  EXPECT_FALSE(checked(split.store, set, 2)->allowed);
+  EXPECT_EQ(split.left(watched), 1) << "a refused ask leaves it as it was";
+  EXPECT_EQ(split.left(split.month), 1);
+}
+
+TEST(SplitCounterStore, ReservationsThatWereAllowedUncountedDoNotMeet) {
+  Split split;
+  FallbackCounterStore fallback({.when_lost = WhenLost::allow},
+                                {split.clock, split.others, split.others_memory});
+  SplitCounterStore store(split.clock, {.calendar = split.calendar, .others = fallback});
+  split.others.error = lost;
+  const Reservation first = reserved(store, split.set, 2).value();
+  const Reservation second = reserved(store, split.set, 3).value();
+  EXPECT_EQ(split.left(split.month), 0);
+  EXPECT_TRUE(settled(store, split.set, first.id, Settlement::Kind::cancel).has_value());
+  EXPECT_EQ(split.left(split.month), 2);
+  EXPECT_EQ(settled(store, split.set, first.id, Settlement::Kind::cancel).error().code,
+            Code::not_found);
+  EXPECT_TRUE(settled(store, split.set, second.id, Settlement::Kind::cancel).has_value());
+  EXPECT_EQ(split.left(split.month), 5);
 }
 
 TEST(SplitCounterStore, TooManyReservationsAreRefusedUntilSomeRunOut) {

@@ -1,12 +1,11 @@
-// What the tests of this folder share: a folder of their own, a disk whose sync can fail, a
-// file-size limit, and a way to read a log that checks its chain.
+// What the tests of this folder share: a disk whose sync can fail, a file-size limit, and a way to
+// read a log that checks its chain.
 #pragma once
 
 #include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <fcntl.h>
-#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
@@ -19,6 +18,7 @@
 
 #include "core/audit/chain.h"
 #include "core/audit/verifier.h"
+#include "tests/temp_folder.h"
 
 namespace pawl {
 
@@ -27,23 +27,6 @@ struct Disk {
   static inline std::atomic<bool> sync_fails = false;
   static inline std::atomic<int> syncs = 0;
   static inline std::atomic<std::int64_t> synced_bytes = 0;  // size of the file last synced
-};
-
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "pawl-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-    EXPECT_FALSE(path_.empty()) << "cannot make a folder like " << name;
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-
-  std::string operator/(std::string_view name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
 };
 
 // No file of this process may grow beyond `bytes` while this lives.

@@ -1,6 +1,8 @@
 #include "adapter/memory/cell_table.h"
 
 #include <algorithm>
+#include <linux/mman.h>
+#include <memory>
 #include <sys/mman.h>
 #include <thread>
 
@@ -14,12 +16,21 @@ constexpr std::size_t reach = 64;  // places from its home in which a key may st
 // little.
 constexpr Duration full_for = Duration::milliseconds(1);
 constexpr int spins_before_yield = 64;
+constexpr int stand_back_max = 128;  // some microseconds
+
+constexpr std::size_t huge_page = 2 << 20;
+// Each of so many new keys touches a page of its own, which together are as large as a huge one.
+constexpr std::size_t keys_a_huge_page = huge_page / 4'096;
+
+void pause() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
 
 void wait_a_moment(int& spins) {
   if (++spins < spins_before_yield) {
-#ifdef __x86_64__
-    __builtin_ia32_pause();
-#endif
+    pause();
   } else {
     std::this_thread::yield();
   }
@@ -28,14 +39,37 @@ void wait_a_moment(int& spins) {
 }  // namespace
 
 CellTable::CellTable(std::size_t places) : places_count_(std::max(places, reach)) {
-  void* memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  PAWL_ASSERT(memory != MAP_FAILED);      // a process that is out of memory ends
-  places_ = static_cast<Place*>(memory);  // all zeros: a place that was never used
+  memory_ = mmap(nullptr, mapped(), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  PAWL_ASSERT(memory_ != MAP_FAILED);  // a process that is out of memory ends
+  void* start = memory_;
+  std::size_t space = mapped();
+  start = std::align(huge_page, bytes(), start, space);
+  places_ = static_cast<Place*>(start);  // all zeros: a place that was never used
 }
 
 CellTable::~CellTable() {
-  munmap(places_, bytes());
+  munmap(memory_, mapped());
+}
+
+std::size_t CellTable::mapped() const {
+  return bytes() + huge_page;
+}
+
+// A table of many keys, met at random, spends more time on finding pages than on keys. Its memory
+// becomes huge pages one by one as keys come, so a table of few keys stays small. A system that
+// cannot does without.
+void CellTable::count_key() {
+  const std::size_t keys = keys_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::size_t page = keys / keys_a_huge_page;
+  if (keys % keys_a_huge_page != 0 || page * huge_page > bytes()) return;
+  std::byte* start = reinterpret_cast<std::byte*>(places_) + (page - 1) * huge_page;
+  madvise(start, huge_page, MADV_COLLAPSE);
+}
+
+void CellTable::stand_back(int& pauses) {
+  pauses = std::min(pauses * 2 + 32, stand_back_max);
+  for (int i = 0; i < pauses; ++i) pause();
 }
 
 CellTable::Reading CellTable::read_place(Place& place) {
@@ -89,7 +123,7 @@ bool CellTable::insert(Hash128 key, limit::Moment now, const IsRested& is_rested
     const std::uint64_t found = each.fingerprint.load(std::memory_order_acquire);
     if (found == fingerprint) return true;
     if (found == 0 && settle(each, fingerprint)) {
-      keys_.fetch_add(1, std::memory_order_relaxed);
+      count_key();
       return true;
     }
   }

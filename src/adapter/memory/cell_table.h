@@ -58,6 +58,10 @@ class CellTable {
     place.version.store(next_version(reading.version, shape), std::memory_order_release);
   }
 
+  // Before somebody who was not the fastest tries again. Two who take turns at one place spend
+  // their time on handing it over, so the other goes on alone for a while. Begins with 0 pauses.
+  static void stand_back(int& pauses);
+
   using IsRested = std::function<bool(limit::Cell cell, std::uint32_t shape)>;
   // Gives a key a place with an empty cell and shape 0, which says that nobody has filled it yet.
   // False: there is no room. True also when the key has a place already, which stays as it is.
@@ -101,9 +105,12 @@ class CellTable {
   Reading search(std::uint64_t fingerprint, std::size_t home) const;
   static Reading read_place(Place& place);
   static bool settle(Place& place, std::uint64_t fingerprint);
+  void count_key();
+  std::size_t mapped() const;
 
   std::size_t places_count_;
-  Place* places_;  // mapped for as long as the table lives
+  void* memory_;   // mapped for as long as the table lives
+  Place* places_;  // in it
   std::atomic<std::size_t> keys_ = 0;
   std::array<Door, 64> doors_;
 };

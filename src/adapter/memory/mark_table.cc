@@ -32,14 +32,18 @@ MarkTable::Extracted MarkTable::extract(Hash128 key, Kept& kept) {
   return Extracted::yes;
 }
 
-MarkTable::Kept* MarkTable::insert(Hash128 key, const limit::Rule& rule,
-                                   const IsRested& is_rested) {
+void MarkTable::lock(std::size_t shard, const IsRested& is_rested) {
+  lock(shard);
+  if (is_full(shards_[shard])) sweep(shards_[shard], is_rested);
+}
+
+bool MarkTable::is_full_of_marks(Hash128 key) const {
+  return shards_[shard_of(key)].marks >= shard_marks_max_;
+}
+
+MarkTable::Kept* MarkTable::insert(Hash128 key, const limit::Rule& rule) {
   Shard& shard = shards_[shard_of(key)];
-  const auto is_full = [&] {
-    return shard.kept.size() >= shard_keys_max_ || shard.marks >= shard_marks_max_;
-  };
-  if (is_full()) sweep(shard, is_rested);
-  if (is_full()) return nullptr;
+  if (is_full(shard)) return nullptr;
   return &shard.kept.emplace(key, Kept{{}, rule}).first->second;
 }
 
@@ -67,13 +71,22 @@ void MarkTable::sweep(Shard& shard, const IsRested& is_rested) {
   shard.sweep_from = it == shard.kept.end() ? Hash128() : it->first;
 }
 
-std::size_t MarkTable::keys() {
-  std::size_t count = 0;
+template <class Of>
+std::size_t MarkTable::sum(Of of) {
+  std::size_t sum = 0;
   for (Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);
-    count += shard.kept.size();
+    sum += of(shard);
   }
-  return count;
+  return sum;
+}
+
+std::size_t MarkTable::keys() {
+  return sum([](const Shard& shard) { return shard.kept.size(); });
+}
+
+std::size_t MarkTable::marks() {
+  return sum([](const Shard& shard) { return shard.marks; });
 }
 
 }  // namespace pawl

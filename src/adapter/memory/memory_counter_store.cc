@@ -10,27 +10,13 @@ namespace pawl {
 namespace {
 
 constexpr std::size_t overflow_keys_a_policy = 16;
-constexpr std::size_t overflow_places = 4'096;
+// More policies than any process has; memory that nobody touches costs nothing.
+constexpr std::size_t overflow_places = 1'048'576;
 constexpr std::size_t holds_swept_at_once = 4;
 
 bool any_marks(Counts counts) {
   return std::ranges::any_of(counts,
                              [](const Count& c) { return limit::keeps_marks(c.policy->rule); });
-}
-
-std::uint8_t charged_bits(const limit::Answer& answer) {
-  std::size_t bits = 0;
-  for (std::size_t i = 0; i < answer.verdicts.size(); ++i) {
-    if (answer.verdicts[i].allowed) bits |= std::size_t{1} << i;
-  }
-  static_assert(bounds::limit_policies_max <= 8);
-  return static_cast<std::uint8_t>(bits);
-}
-
-std::unexpected<Error> no_such_reservation() {
-  return failure(Code::not_found,
-                 "no such reservation: it was settled before, ran out, or was made for other "
-                 "limits");
 }
 
 }  // namespace
@@ -40,7 +26,8 @@ MemoryCounterStore::MemoryCounterStore(Clock& clock, Options options)
       seed_(options.seed),
       cells_(options.keys_max * 2),
       overflow_(overflow_places),
-      marks_(options.keys_max / 16, options.keys_max / 4) {}
+      marks_(options.keys_max / 16, options.marks_max),
+      ids_(options.seed) {}
 
 limit::Now MemoryCounterStore::read_clock(Counts counts) {
   limit::Now now{.moment = limit::Moment::from_ns(clock_.steady_now().ns()), .wall = {}};
@@ -53,12 +40,6 @@ limit::Now MemoryCounterStore::read_clock(Counts counts) {
   return now;
 }
 
-Hash128 MemoryCounterStore::hash(const limit::Policy& policy, const limit::Key& key) const {
-  const std::uint64_t seed = seed_ ^ policy.id;
-  if (!key.is_id()) return hash_of(key.name(), seed);
-  return hash_of(Hash128{.high = key.id().high, .low = key.id().low}, seed);
-}
-
 Hash128 MemoryCounterStore::overflow_hash(const limit::Policy& policy, Hash128 key) const {
   return hash_of(Hash128{.high = policy.id, .low = key.low % overflow_keys_a_policy}, seed_);
 }
@@ -67,44 +48,49 @@ Hash128 MemoryCounterStore::overflow_hash(const limit::Policy& policy, Hash128 k
 // is, and the one that must be quick. False: it is not such an ask, and nothing was done.
 template <std::size_t few>
 bool MemoryCounterStore::check_known(Counts counts, std::int64_t cost, limit::Answer& answer) {
-  std::array<const limit::TokenBucket*, few> buckets = {};
+  std::array<const limit::TokenBucket*, few> buckets;
   std::array<Hash128, few> hashes;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
+  for (std::size_t i = 0; i < few; ++i) {
     const limit::Policy& policy = *counts[i].policy;
     buckets[i] = std::get_if<limit::TokenBucket>(&policy.rule);
     if (buckets[i] == nullptr) return false;
     hashes[i] = hash(policy, counts[i].key);
   }
-  const limit::Now now{.moment = limit::Moment::from_ns(clock_.steady_now().ns()), .wall = {}};
-  if (now.moment.ns() < open_from_.load(std::memory_order_acquire)) return false;
-  answer.now = now;
+  answer.now = {.moment = limit::Moment::from_ns(clock_.steady_now().ns()), .wall = {}};
+  if (answer.now.moment.ns() < open_from_.load(std::memory_order_acquire)) return false;
   std::array<CellTable::Reading, few> readings;
-  for (;;) {
+  for (int pauses = 0;; CellTable::stand_back(pauses)) {
     answer.verdicts.clear();
-    for (std::size_t i = 0; i < counts.size(); ++i) {
+    for (std::size_t i = 0; i < few; ++i) {
       readings[i] = cells_.read(hashes[i]);
       const CellTable::Reading& reading = readings[i];
       if (reading.place == nullptr || reading.shape() != counts[i].policy->shape) return false;
-      answer.verdicts.add_made([&] { return limit::look(*buckets[i], reading.cell, cost, now); });
+      answer.verdicts.add_made(
+          [&] { return limit::look(*buckets[i], reading.cell, cost, answer.now); });
     }
-    limit::conclude(counts, answer);
+    limit::conclude(counts.first<few>(), answer);
     if (cost == 0) return true;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (!answer.verdicts[i].allowed) continue;
-      if (answer.allowed) {
-        limit::take(*buckets[i], readings[i].cell, cost, now);
-      } else {
-        answer.verdicts[i] = limit::look(*buckets[i], readings[i].cell, 0, now);
+    if (!answer.allowed) {
+      for (std::size_t i = 0; i < few; ++i) {
+        if (!answer.verdicts[i].allowed) continue;
+        answer.verdicts[i] = limit::look(*buckets[i], readings[i].cell, 0, answer.now);
       }
+      return true;
     }
-    if (!answer.allowed || write_together({readings.data(), counts.size()})) return true;
+    for (std::size_t i = 0; i < few; ++i) {
+      const limit::Verdict& verdict = answer.verdicts[i];
+      // What take() would make of it.
+      if (verdict.allowed) readings[i].cell.a = (answer.now.moment + verdict.full_after).ns();
+    }
+    if (write_together(std::span<const CellTable::Reading, few>(readings))) return true;
   }
 }
 
-bool MemoryCounterStore::write_together(std::span<const CellTable::Reading> readings) {
+template <std::size_t few>
+bool MemoryCounterStore::write_together(std::span<const CellTable::Reading, few> readings) {
   std::size_t held = 0;
-  while (held < readings.size() && CellTable::hold(readings[held])) ++held;
-  if (held < readings.size()) {
+  while (held < few && CellTable::hold(readings[held])) ++held;
+  if (held < few) {
     while (held-- > 0) CellTable::let_go(readings[held]);
     return false;
   }
@@ -114,11 +100,16 @@ bool MemoryCounterStore::write_together(std::span<const CellTable::Reading> read
 
 limit::Answer MemoryCounterStore::check_now(Counts counts, std::int64_t cost) {
   limit::Answer answer;
-  if (counts.size() == 1 && check_known<1>(counts, cost, answer)) return answer;
-  if (counts.size() <= 4 && check_known<4>(counts, cost, answer)) return answer;
-  const limit::Ask ask{.cost = cost, .holder = any_marks(counts) ? fresh_id() : 0};
-  answer = decide(counts, ask, read_clock(counts));
+  const bool is_done = (counts.size() == 1 && check_known<1>(counts, cost, answer)) ||
+                       (counts.size() == 2 && check_known<2>(counts, cost, answer)) ||
+                       (counts.size() == 3 && check_known<3>(counts, cost, answer));
+  if (!is_done) check_any(counts, cost, answer);
   return answer;
+}
+
+void MemoryCounterStore::check_any(Counts counts, std::int64_t cost, limit::Answer& answer) {
+  const limit::Ask ask{.cost = cost, .holder = any_marks(counts) ? ids_.next() : 0};
+  answer = decide(counts, ask, read_clock(counts));
 }
 
 limit::Answer MemoryCounterStore::decide(Counts counts, limit::Ask ask, limit::Now now) {
@@ -140,11 +131,13 @@ limit::Answer MemoryCounterStore::decide(Counts counts, limit::Ask ask, limit::N
 }
 
 template <class Change>
-void MemoryCounterStore::apply(Counts counts, limit::Now now, const Change& change) {
+bool MemoryCounterStore::apply(Counts counts, limit::Now now, const Change& change) {
   Step<bounds::limit_policies_max, true> step(*this, counts, now);
   for (;; step.read()) {
-    for (std::size_t i = 0; i < counts.size(); ++i) change(i, *counts[i].policy, step.state(i));
-    if (step.write()) return;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (!change(i, *counts[i].policy, step.state(i))) return false;
+    }
+    if (step.write()) return true;
   }
 }
 
@@ -155,7 +148,7 @@ void MemoryCounterStore::check(Counts counts, std::int64_t cost, Done<limit::Ans
 void MemoryCounterStore::reserve(Counts counts, std::int64_t cost, Duration hold,
                                  Done<Reservation> done) {
   const limit::Now now = read_clock(counts);
-  Reservation reservation{.id = fresh_id(), .answer = {}};
+  Reservation reservation{.id = ids_.next(), .answer = {}};
   const limit::Ask ask{.cost = cost, .holder = reservation.id, .charged = now};
   {
     // First its record, then the charge: a charge that nobody can settle would be lost.
@@ -173,7 +166,7 @@ void MemoryCounterStore::reserve(Counts counts, std::int64_t cost, Duration hold
   {
     const std::lock_guard lock(holds_mutex_);
     if (reservation.answer.allowed) {
-      holds_[reservation.id].charged = charged_bits(reservation.answer);
+      holds_[reservation.id].charged = limit::charged_mask(reservation.answer);
     } else {
       holds_.erase(reservation.id);
       reservation.id = 0;
@@ -189,18 +182,19 @@ void MemoryCounterStore::settle(Counts counts, std::uint64_t id, Settlement how,
   {
     const std::lock_guard lock(holds_mutex_);
     hold = take_hold(id, key, now.moment);
-    if (!hold) return done(no_such_reservation());
-    if (how.kind == Settlement::Kind::renew) {
-      holds_[id] = *hold;
-      holds_[id].until = now.moment + how.hold;
-    }
+    if (!hold) return done(reservation_not_found());
+    if (how.kind == Settlement::Kind::renew) holds_[id] = *hold;
   }
-  bool alive = true;
-  apply(counts, now, [&](std::size_t i, const limit::Policy& policy, limit::State& state) {
-    if ((hold->charged >> i & 1) == 0) return;
-    alive = limit::settle(policy, state, hold->reserved, how, now) && alive;
-  });
-  if (!alive) return done(no_such_reservation());
+  const auto settle = [&](std::size_t i, const limit::Policy& policy, limit::State& state) {
+    return !limit::is_charged(hold->charged, i) ||
+           limit::settle(policy, state, hold->reserved, how, now);
+  };
+  if (!apply(counts, now, settle)) return done(reservation_not_found());
+  if (how.kind == Settlement::Kind::renew) {
+    const std::lock_guard lock(holds_mutex_);
+    const auto renewed = holds_.find(id);
+    if (renewed != holds_.end()) renewed->second.until = now.moment + how.hold;
+  }
   done({});
 }
 
@@ -208,6 +202,7 @@ void MemoryCounterStore::refund(const Count& count, std::int64_t cost, Done<void
   const limit::Now now = read_clock({&count, 1});
   apply({&count, 1}, now, [&](std::size_t, const limit::Policy& policy, limit::State& state) {
     limit::give_back(policy, state, {.cost = cost, .charged = now}, now);
+    return true;
   });
   done({});
 }
@@ -279,11 +274,6 @@ void MemoryCounterStore::remember(const limit::Policy& policy) {
   rules_.emplace(policy.shape, policy.rule);
 }
 
-std::uint64_t MemoryCounterStore::fresh_id() {
-  const Hash128 number{.high = ids_.fetch_add(1, std::memory_order_relaxed), .low = seed_};
-  return hash_of(number, ~seed_).high | 1;
-}
-
 // Those that ran out, a few at a time. What they charged stays charged.
 void MemoryCounterStore::forget_holds(limit::Moment now) {
   auto it = holds_.lower_bound(holds_swept_to_);
@@ -306,6 +296,10 @@ std::optional<MemoryCounterStore::Hold> MemoryCounterStore::take_hold(std::uint6
 
 std::size_t MemoryCounterStore::keys() {
   return cells_.keys() + marks_.keys();
+}
+
+std::size_t MemoryCounterStore::marks() {
+  return marks_.marks();
 }
 
 }  // namespace pawl

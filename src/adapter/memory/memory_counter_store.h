@@ -4,10 +4,11 @@
 //           machine's clock moves calendar windows alone. Nothing survives the process; a restart
 //           gives every key a fresh start, so at most one capacity too many a key.
 // Bounds:   2 * keys_max places of 32 bytes for cells, taken as they are used, so at most 64 bytes
-//           a key; keys_max / 16 keys with marks, 4 marks each on average. A key is dropped only
-//           when nothing of it is in use (equal to absent). Where none is, new keys of a policy
-//           share a few overflow keys, which refuses too much and never too little: a key that was
-//           counted on one starts from it once it has a place of its own.
+//           a key; keys_max / 16 keys with marks, and marks_max marks of 24 bytes. A key is
+//           dropped only when nothing of it is in use (equal to absent). Where none is, new keys of
+//           a policy share a few overflow keys, which refuses too much and never too little: a key
+//           that was counted on one starts from it once it has a place of its own. Where there is
+//           no room for a mark, asks of the key are refused for a second.
 // Threads:  any. A known key of a cell algorithm takes no lock (cell_table.h); marks take one a
 //           shard; closings and reservations have one each.
 #pragma once
@@ -25,6 +26,7 @@
 #include "base/bounds.h"
 #include "pawl/clock.h"
 #include "port/counter_store.h"
+#include "port/reservation_ids.h"
 
 namespace pawl {
 
@@ -32,6 +34,7 @@ class MemoryCounterStore final : public CounterStore {
  public:
   struct Options {
     std::size_t keys_max = bounds::limit_keys_max;
+    std::size_t marks_max = bounds::limit_marks_max;
     std::uint64_t seed = 0;  // what strangers who choose keys must not know
   };
   explicit MemoryCounterStore(Clock& clock) : MemoryCounterStore(clock, Options{}) {}
@@ -47,6 +50,7 @@ class MemoryCounterStore final : public CounterStore {
   // check() without the callback.
   limit::Answer check_now(Counts counts, std::int64_t cost);
   std::size_t keys();
+  std::size_t marks();
   std::size_t bytes() const { return cells_.bytes(); }
 
  private:
@@ -56,27 +60,31 @@ class MemoryCounterStore final : public CounterStore {
   struct Hold {
     Hash128 key;  // of the first count
     limit::Ask reserved;
-    std::uint8_t charged = 0;  // a bit a count: a shadow that had no room was not
+    std::uint8_t charged = 0;  // limit::charged_mask
     limit::Moment until;
   };
 
   limit::Now read_clock(Counts counts);
-  Hash128 hash(const limit::Policy& policy, const limit::Key& key) const;
+  Hash128 hash(const limit::Policy& policy, const limit::Key& key) const {
+    return key.hash(seed_ ^ policy.id);
+  }
   Hash128 overflow_hash(const limit::Policy& policy, Hash128 key) const;
   template <std::size_t few>
   bool check_known(Counts counts, std::int64_t cost, limit::Answer& answer);
-  static bool write_together(std::span<const CellTable::Reading> readings);
+  // Apart from the quick ways, which would pay for its many locals.
+  [[gnu::noinline]] void check_any(Counts counts, std::int64_t cost, limit::Answer& answer);
+  template <std::size_t few>
+  static bool write_together(std::span<const CellTable::Reading, few> readings);
   limit::Answer decide(Counts counts, limit::Ask ask, limit::Now now);
   // Changes states by hand, all at once. `change` gets the index of the count, its policy and its
-  // state, and may be called more than once.
+  // state, and may be called more than once. Where it says false, nothing is changed.
   template <class Change>
-  void apply(Counts counts, limit::Now now, const Change& change);
+  bool apply(Counts counts, limit::Now now, const Change& change);
   bool is_rested(MarkTable::Kept& kept, limit::Now now);
   limit::Moment closed_until(Hash128 key);
   void forget(Hash128 key);
   const limit::Rule* rule_of(std::uint32_t shape);
   void remember(const limit::Policy& policy);
-  std::uint64_t fresh_id();
   void forget_holds(limit::Moment now);
   std::optional<Hold> take_hold(std::uint64_t id, Hash128 key, limit::Moment now);
 
@@ -93,7 +101,7 @@ class MemoryCounterStore final : public CounterStore {
   std::shared_mutex closed_mutex_;
   std::map<Hash128, limit::Moment> closed_;
 
-  std::atomic<std::uint64_t> ids_ = 0;
+  ReservationIds ids_;
   std::mutex holds_mutex_;
   std::map<std::uint64_t, Hold> holds_;
   std::uint64_t holds_swept_to_ = 0;

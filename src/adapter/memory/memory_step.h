@@ -133,9 +133,11 @@ class MemoryCounterStore::Step {
 
   void carry_over(std::uint32_t shape, const limit::Policy& policy, limit::State& state) {
     if (shape == policy.shape) return;
-    if (const limit::Rule* rule = store_.rule_of(shape)) {
-      limit::carry_over(*rule, policy, state, now_);
-    }
+    const limit::Rule* rule = store_.rule_of(shape);
+    if (rule == nullptr) return;
+    limit::Now now = now_;
+    if (std::holds_alternative<limit::Calendar>(*rule)) now.wall = store_.clock_.wall_now();
+    limit::carry_over(*rule, policy, state, now);
   }
 
   // Every count gets a place, of its own or a shared one. True: all have theirs already.
@@ -200,6 +202,10 @@ class MemoryCounterStore::Step {
 
   void read_marks(std::size_t i, const limit::Policy& policy) {
     kept_[i] = store_.marks_.find(hashes_[i]);
+    if (store_.marks_.is_full_of_marks(hashes_[i])) {
+      // Refuses more than it must: there is no room for another mark.
+      states_[i].closed_until = std::max(states_[i].closed_until, now_.moment + full_for);
+    }
     const MarkTable::Kept* basis = kept_[i];
     if (basis == nullptr) basis = store_.marks_.find(shared_marks(i));
     if (kept_[i] != nullptr && counts_.size() == 1 && kept_[i]->rule == policy.rule) {
@@ -224,9 +230,8 @@ class MemoryCounterStore::Step {
       return;
     }
     const limit::Policy& policy = *counts_[i].policy;
-    const auto is_rested = [this](MarkTable::Kept& kept) { return store_.is_rested(kept, now_); };
     if (kept_[i] == nullptr) forget_cell(i);
-    if (kept_[i] == nullptr) kept_[i] = store_.marks_.insert(hashes_[i], policy.rule, is_rested);
+    if (kept_[i] == nullptr) kept_[i] = store_.marks_.insert(hashes_[i], policy.rule);
     if (kept_[i] == nullptr) kept_[i] = &store_.marks_.shared(shared_marks(i), policy.rule);
     store_.marks_.count_marks(hashes_[i], kept_[i]->marks.size(), copies_[i].size());
     *kept_[i] = {.marks = std::move(copies_[i]), .rule = policy.rule};
@@ -254,7 +259,8 @@ class MemoryCounterStore::Step {
       const auto used = std::span(shards_).first(shards_count_);
       std::ranges::sort(used);
       shards_count_ -= std::ranges::unique(used).size();
-      for (std::size_t i = 0; i < shards_count_; ++i) store_.marks_.lock(shards_[i]);
+      const auto is_rested = [this](MarkTable::Kept& kept) { return store_.is_rested(kept, now_); };
+      for (std::size_t i = 0; i < shards_count_; ++i) store_.marks_.lock(shards_[i], is_rested);
     }
   }
   void unlock_marks() {
@@ -271,6 +277,7 @@ class MemoryCounterStore::Step {
   std::array<limit::Member, counts_max> members_;
   std::array<CellTable::Reading, counts_max> readings_;
   std::array<bool, counts_max> crowded_ = {};
+  static constexpr Duration full_for = Duration::seconds(1);
   static constexpr int tries_max = 16;
   int tries_ = 0;
 

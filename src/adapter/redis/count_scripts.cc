@@ -66,7 +66,8 @@ void CountScripts::ask(const CountGroup& group, const Asked& asked, SteadyInstan
   for (const CountItem& item : group.items) shadows += item.policy->options.shadow ? '1' : '0';
   if (asked.holding) {
     step->record = reservation_key(group.items[0].key, asked.holding->id);
-    step->after = {hex(asked.holding->id), std::to_string(microseconds_of(asked.holding->hold))};
+    step->after = {hex(asked.holding->id), std::to_string(microseconds_of(asked.holding->hold)),
+                   std::to_string(microseconds_of(asked.holding->undoable))};
   }
   step->done = [this, &group, done = std::move(done)](Result<Reply> reply) mutable {
     if (!reply) return done(std::unexpected(std::move(reply.error())));

@@ -28,10 +28,11 @@ struct CountScriptsOptions {
   Clock* time = nullptr;  // instead of the server's
 };
 
-// The record that lets a charge be settled.
+// The record that lets a charge be settled while it is held, and undone for some time in any case.
 struct Holding {
   std::uint64_t id = 0;
   Duration hold = {};
+  Duration undoable = {};
 };
 
 struct Asked {

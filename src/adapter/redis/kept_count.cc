@@ -13,7 +13,6 @@ namespace {
 
 using limit::Calendar;
 using limit::CalendarRule;
-using limit::CalendarUnit;
 using limit::Concurrency;
 using limit::Mark;
 using limit::Moment;
@@ -117,16 +116,6 @@ struct ToText {
   }
 };
 
-std::optional<CalendarUnit> unit_of(std::string_view name) {
-  constexpr std::array<CalendarUnit, 6> all = {CalendarUnit::minute, CalendarUnit::hour,
-                                               CalendarUnit::day,    CalendarUnit::week,
-                                               CalendarUnit::month,  CalendarUnit::year};
-  const auto* found =
-      std::ranges::find_if(all, [&](CalendarUnit unit) { return to_string(unit) == name; });
-  if (found == all.end()) return std::nullopt;
-  return *found;
-}
-
 CivilTime read_anchor(Reader& reader) {
   const auto part = [&](std::int64_t least, std::int64_t most) {
     return static_cast<std::int32_t>(reader.number(least, most));
@@ -149,7 +138,7 @@ CivilTime read_anchor(Reader& reader) {
 
 Result<limit::Rule> read_calendar(Reader& reader, std::int64_t count, const Zones& zones) {
   Calendar calendar{.count = count, .rule = {}};
-  const auto unit = unit_of(reader.word());
+  const auto unit = limit::calendar_unit(reader.word());
   if (unit) calendar.rule.unit = *unit;
   calendar.rule.anchor = read_anchor(reader);
   const std::string_view zone = reader.rest();

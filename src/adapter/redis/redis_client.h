@@ -24,8 +24,8 @@
 #include <string>
 #include <string_view>
 
-#include "adapter/redis/redis_url.h"
 #include "adapter/redis/resp.h"
+#include "base/redis_url.h"
 #include "net/loop.h"
 #include "pawl/clock.h"
 #include "pawl/result.h"

@@ -173,29 +173,10 @@ TEST_F(ClientTest, AServerKilledMidwayLosesNoAnswerAndNothingIsAppliedBehindOurB
   RedisServer server({"--appendonly", "yes", "--appendfsync", "always"});
   const auto client = connect("redis://" + server.address());
   ASSERT_TRUE(is_up(*client));
-  std::atomic<int> applied = 0;
-  std::atomic<int> unknown = 0;
-  std::atomic<int> not_applied = 0;
-  constexpr int many = 20'000;
-  std::latch all(many);
+  Ends ends;
   const std::string_view command[] = {"INCR", "count"};
-  for (int i = 0; i < many; ++i) {
-    client->call(command, "count", long_deadline, [&](const Result<Reply>& reply) {
-      if (reply) {
-        ++applied;
-      } else {
-        ++(reply.error().outcome == Outcome::unknown ? unknown : not_applied);
-      }
-      all.count_down();
-    });
-    if (i == many / 2) {
-      while (applied < many / 10) std::this_thread::yield();
-      server.kill();
-    }
-  }
-  all.wait();
-  EXPECT_EQ(applied + unknown + not_applied, many);
-  EXPECT_GT(not_applied, 0) << "the later ones failed at once";
+  kill_midway(server, 20'000, ends,
+              [&](auto done) { client->call(command, "count", long_deadline, std::move(done)); });
   EXPECT_FALSE(client->health().up);
 
   server.start();
@@ -203,8 +184,8 @@ TEST_F(ClientTest, AServerKilledMidwayLosesNoAnswerAndNothingIsAppliedBehindOurB
   const auto reply = run(*client, {"GET", "count"});
   ASSERT_TRUE(reply.has_value()) << reply.error().message;
   const int kept = std::stoi(*reply->text());
-  EXPECT_GE(kept, applied);
-  EXPECT_LE(kept, applied + unknown);
+  EXPECT_GE(kept, ends.applied);
+  EXPECT_LE(kept, ends.applied + ends.unknown);
 }
 
 TEST_F(ClientTest, WhileTheServerIsAwayCallsFailAtOnceAndSayWhere) {

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bounds.h"
+#include "base/hash.h"
 
 namespace pawl::redis {
 namespace {
@@ -12,12 +13,6 @@ namespace {
 constexpr std::size_t idle_output_bytes_max = 1024 * 1024;  // kept for the next commands
 constexpr std::size_t compact_calls_min = 1024;
 constexpr Duration good_connection = Duration::seconds(1);  // up that long: not one that flaps
-
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 }  // namespace
 
@@ -204,7 +199,8 @@ void Connection::expire() {
   SteadyInstant next = SteadyInstant::max();
   std::vector<std::pair<Call, Error>> expired;
   std::size_t kept = first_;
-  std::size_t offset = 0;  // in output_, of what has not left
+  std::size_t next_bytes = 0;  // in output_, of the call at hand, while it has not left
+  std::size_t kept_bytes = 0;  // the first so many stay
   for (std::size_t i = first_; i < calls_.size(); ++i) {
     Waiting& waiting = calls_[i];
     const bool has_left = i < sent_;
@@ -219,15 +215,18 @@ void Connection::expire() {
     } else if (!waiting.over) {
       next = std::min(next, waiting.call.deadline);
     }
-    if (!has_left && waiting.over) {
-      output_.erase(offset, waiting.bytes);
-      continue;
+    if (!has_left) {
+      char* const bytes = output_.data() + next_bytes;
+      next_bytes += waiting.bytes;
+      if (waiting.over) continue;
+      if (kept != i) std::copy_n(bytes, waiting.bytes, output_.data() + kept_bytes);
+      kept_bytes += waiting.bytes;
     }
-    if (!has_left) offset += waiting.bytes;
     if (kept != i) calls_[kept] = std::move(waiting);
     ++kept;
   }
   calls_.resize(kept);
+  output_.resize(kept_bytes);
   if (next != SteadyInstant::max()) watch_deadline(next);
   const bool is_silent = first_ < sent_ && now - heard_ >= bounds::redis_silence_max;
   for (auto& [call, why] : expired) {
@@ -244,8 +243,9 @@ Duration Connection::backoff() const {
                                     bounds::redis_backoff_max);
   // Two processes that lost the same server begin with different clocks.
   const auto seed = static_cast<std::uint64_t>(around_.clock.steady_now().ns());
+  const Hash128 attempt{.high = attempts_, .low = target_.port};
   const auto half = static_cast<std::uint64_t>(longest.ns() / 2);
-  const std::uint64_t spread = mixed(seed + target_.port + attempts_) % (half + 1);
+  const std::uint64_t spread = hash_of(attempt, seed).high % (half + 1);
   return Duration::nanoseconds(static_cast<std::int64_t>(half + spread));
 }
 

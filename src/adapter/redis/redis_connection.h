@@ -22,8 +22,8 @@
 #include <string_view>
 #include <vector>
 
-#include "adapter/redis/redis_url.h"
 #include "adapter/redis/resp.h"
+#include "base/redis_url.h"
 #include "net/loop.h"
 #include "net/tls.h"
 #include "pawl/clock.h"

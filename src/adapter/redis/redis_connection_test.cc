@@ -221,6 +221,29 @@ TEST_F(ConnectionTest, ACommandWhoseDeadlinePassesBeforeItLeftNeverLeaves) {
   EXPECT_EQ(order, "2 4 1 3 ");
 }
 
+TEST_F(ConnectionTest, ManyThatExpireAtOnceLeaveTheOthersWholeAndInOrder) {
+  const auto stream = up();
+  stream->stalled = true;
+  send(0);
+  constexpr int many = 5'000;
+  std::string rest;
+  for (int i = 1; i <= many; ++i) {
+    const bool stays = i % 7 == 0;
+    send(i, stays ? Duration::seconds(1) : Duration::milliseconds(10));
+    if (stays) rest += get(i);
+  }
+  advance(Duration::milliseconds(10));
+  EXPECT_EQ(answers.size(), static_cast<std::size_t>(many - many / 7));
+  stream->drain();
+  EXPECT_TRUE(stream->take_sent() == get(0) + rest);
+  stream->receive(":0\r\n");
+  for (int i = 7; i <= many; i += 7) {
+    stream->receive(":" + std::to_string(i) + "\r\n");
+    ASSERT_EQ(*answers.at(i).value().integer(), i);
+  }
+  EXPECT_EQ(connection->calls(), 0u);
+}
+
 // The loop was busy: the timer has not gone off yet when the commands are about to leave.
 TEST_F(ConnectionTest, NothingLeavesLate) {
   const auto stream = up();

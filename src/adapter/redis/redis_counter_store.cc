@@ -6,23 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "base/hash.h"
-
 namespace pawl {
 namespace {
 
 using redis::Amendment;
 using redis::CountGroup;
 using redis::FoundCounts;
-
-// How long what was charged in one slot can be given back when another one refuses.
-constexpr Duration undo_hold = Duration::seconds(60);
-
-std::unexpected<Error> no_such_reservation() {
-  return failure(Code::not_found,
-                 "no such reservation: it was settled before, ran out, or was made for other "
-                 "limits");
-}
 
 Amendment amendment_of(const Settlement& how, std::uint64_t id) {
   switch (how.kind) {
@@ -77,16 +66,11 @@ RedisCounterStore::RedisCounterStore(bool cluster, Clock& clock,
     : cluster_(cluster),
       clock_(clock),
       deadline_(options.deadline),
-      seed_(options.seed),
+      ids_(options.seed),
       scripts_(*client, clock, {.zones = options.zones, .time = options.time}),
       client_(std::move(client)) {}
 
 RedisCounterStore::~RedisCounterStore() = default;
-
-std::uint64_t RedisCounterStore::fresh_id() {
-  const Hash128 number{.high = ids_.fetch_add(1, std::memory_order_relaxed), .low = seed_};
-  return hash_of(number, ~seed_).high | 1;
-}
 
 void RedisCounterStore::check(Counts counts, std::int64_t cost, Done<limit::Answer> done) {
   auto asking = std::make_unique<Asking>(
@@ -98,7 +82,7 @@ void RedisCounterStore::check(Counts counts, std::int64_t cost, Done<limit::Answ
                if (!result) return done(std::unexpected(std::move(result.error())));
                done(std::move(result->answer));
              }});
-  if (asking->groups.size() > 1) asking->id = fresh_id();
+  if (asking->groups.size() > 1) asking->id = ids_.next();
   ask_next(std::move(asking));
 }
 
@@ -106,7 +90,7 @@ void RedisCounterStore::reserve(Counts counts, std::int64_t cost, Duration hold,
                                 Done<Reservation> done) {
   ask_next(std::make_unique<Asking>(Asking{.groups = redis::groups_of(counts, cluster_),
                                            .cost = cost,
-                                           .id = fresh_id(),
+                                           .id = ids_.next(),
                                            .hold = hold,
                                            .deadline = deadline_from_now(),
                                            .done = std::move(done)}));
@@ -116,9 +100,14 @@ void RedisCounterStore::reserve(Counts counts, std::int64_t cost, Duration hold,
 void RedisCounterStore::ask_next(std::unique_ptr<Asking> asking) {
   const CountGroup& group = asking->groups[asking->found.size()];
   redis::Asked asked{.cost = asking->cost, .is_charged = !asking->refused};
-  const bool must_be_undoable = asking->groups.size() > 1 && asking->cost > 0;
-  if (asked.is_charged && (asking->hold || must_be_undoable)) {
-    asked.holding = {.id = asking->id, .hold = asking->hold.value_or(undo_hold)};
+  const bool is_last = asking->found.size() + 1 == asking->groups.size();
+  // What refuses or fails after this group does so by the ask's deadline, and undo_next() gives up
+  // one more later: a record that stayed longer would serve nobody. Behind the last group is none.
+  const bool may_be_undone = !is_last && asking->cost > 0;
+  if (asked.is_charged && (asking->hold || may_be_undone)) {
+    asked.holding = {.id = asking->id,
+                     .hold = asking->hold.value_or(Duration()),
+                     .undoable = may_be_undone ? deadline_ * 2 : Duration()};
   }
   const SteadyInstant deadline = asking->deadline;
   scripts_.ask(group, asked, deadline,
@@ -147,10 +136,12 @@ void RedisCounterStore::undo_next(std::unique_ptr<Asking> asking) {
     return asking->done(Reservation{.id = 0, .answer = answer_of(*asking)});
   }
   const CountGroup& group = asking->groups[--asking->charged];
-  const Amendment cancel{.verb = "cancel", .reservation = asking->id};
-  scripts_.amend(group, cancel, deadline_from_now(),
+  const Amendment undo{.verb = "undo", .reservation = asking->id};
+  const SteadyInstant deadline = asking->deadline + deadline_;
+  scripts_.amend(group, undo, deadline,
                  [this, asking = std::move(asking)](const Result<bool>& undone) mutable {
-                   if (!undone && asking->failed) asking->failed->outcome = Outcome::unknown;
+                   const bool is_undone = undone && *undone;
+                   if (!is_undone && asking->failed) asking->failed->outcome = Outcome::unknown;
                    undo_next(std::move(asking));
                  });
 }
@@ -215,7 +206,7 @@ void RedisCounterStore::settle_next(std::unique_ptr<Settling> settling) {
                    }
                    // What ran out in a later slot alone is settled; it is not there to be renewed.
                    if (!*found && (is_first || settling->how.verb == "renew")) {
-                     return settling->done(no_such_reservation());
+                     return settling->done(reservation_not_found());
                    }
                    settle_next(std::move(settling));
                  });

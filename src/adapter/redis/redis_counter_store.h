@@ -17,10 +17,11 @@
 //           order; when one refuses, what was charged before is given back. Between the two, others
 //           may be refused who would have passed alone; and when pawl dies there, what was charged
 //           stays charged: stricter only. Slots that check() took so come back by their lease
-//           alone, not by refund().
+//           alone, not by refund(). A renewal that one slot refuses has renewed those before it.
 // Errors:   those of redis_client.h; their outcome speaks of the charge. Code::invalid when a key
 //           holds something that is not pawl's.
-// Bounds:   `deadline` for an ask with all its round trips. The server's memory bounds the rest.
+// Bounds:   `deadline` for an ask with all its round trips, and one more to give back what a set of
+//           several slots charged in vain. The server's memory bounds the rest.
 // Threads:  any. `done` is called on the client's thread, or by the caller when the queue is full;
 //           it must be quick, and not destroy the store. Destroying it fails what is under way.
 #pragma once
@@ -31,10 +32,11 @@
 
 #include "adapter/redis/count_scripts.h"
 #include "adapter/redis/redis_client.h"
-#include "adapter/redis/redis_url.h"
 #include "base/bounds.h"
+#include "base/redis_url.h"
 #include "pawl/clock.h"
 #include "port/counter_store.h"
+#include "port/reservation_ids.h"
 
 namespace pawl {
 
@@ -72,7 +74,6 @@ class RedisCounterStore final : public CounterStore {
                     std::unique_ptr<redis::Client> client);
 
   SteadyInstant deadline_from_now() { return clock_.steady_now() + deadline_; }
-  std::uint64_t fresh_id();
 
   void ask_next(std::unique_ptr<Asking> asking);
   void on_asked(std::unique_ptr<Asking> asking, Result<redis::FoundCounts> found);
@@ -86,8 +87,7 @@ class RedisCounterStore final : public CounterStore {
   const bool cluster_;
   Clock& clock_;
   const Duration deadline_;
-  const std::uint64_t seed_;
-  std::atomic<std::uint64_t> ids_ = 0;
+  ReservationIds ids_;
   std::atomic<std::uint64_t> disagreements_ = 0;
   redis::CountScripts scripts_;
   std::unique_ptr<redis::Client> client_;  // goes first: its last answers still need the rest

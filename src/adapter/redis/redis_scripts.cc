@@ -273,7 +273,7 @@ local cost, shadows = tonumber(ARGV[2]), ARGV[3]
 local charges = cost > 0
 cost = math.abs(cost)
 local n, counts, allowed, charged = #shadows, {}, 1, 0
-local holder, hold = ARGV[n + 4] or '0', ARGV[n + 5]
+local holder, hold, undoable = ARGV[n + 4] or '0', ARGV[n + 5], ARGV[n + 6]
 local reply = {now, 0}
 for i = 1, n do
   local c, instead = load(KEYS[i], ARGV[i + 3])
@@ -301,7 +301,8 @@ for i = 1, n do
 end
 if hold and allowed == 1 then
   local record = format('%.0f %.0f %.0f %.0f', cost, now + hold, charged, now)
-  redis.call('SET', KEYS[n + 1], record, 'PX', math.ceil(hold / 1000) + slack)
+  local stays = max(tonumber(hold), tonumber(undoable))
+  redis.call('SET', KEYS[n + 1], record, 'PX', math.ceil(stays / 1000) + slack)
 end
 reply[2] = allowed
 return reply
@@ -373,7 +374,7 @@ local record, cost, charged, charged_at = KEYS[n + 1], number, nil, now
 if record then
   local found = redis.call('GET', record)
   local reserved, ends, mask, at = match(found or '', '^(%d+) (%d+) (%d+) (%d+)$')
-  if not at or tonumber(ends) <= now then return {now, 0} end
+  if not at or (tonumber(ends) <= now and verb ~= 'undo') then return {now, 0} end
   cost, charged, charged_at = tonumber(reserved), tonumber(mask), tonumber(at)
 end
 local counts = {}

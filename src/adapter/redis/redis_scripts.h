@@ -9,11 +9,12 @@
 //           in microseconds, empty for the server's. A rule is what rule_text() makes of it; that
 //           of a calendar has window_starts() as a second line.
 //
-//   ask    ARGV now cost shadows rule… [id hold]    shadows: a 0 or 1 for each count; a cost below
-//             zero is looked at and not charged
+//   ask    ARGV now cost shadows rule… [id hold undoable]    shadows: a 0 or 1 for each count; a
+//             cost below zero is looked at and not charged
 //          -> now allowed (a b p closed [at cost]{3})…     the pairs for rules with marks:
 //             sums that serve Held::look() like the marks themselves
-//   amend  ARGV now verb number id rule…   verb: commit | cancel | renew | refund | close
+//   amend  ARGV now verb number id rule…   verb: commit | cancel | renew | undo | refund | close;
+//             undo is cancel, also of what has run out
 //          -> now 1, or now 0: there is no such reservation
 //   carry  ARGV (found new milliseconds)…  -> 1, or 0: some count is not as it was found
 //

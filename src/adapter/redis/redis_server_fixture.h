@@ -4,14 +4,15 @@
 
 #include <arpa/inet.h>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <latch>
 #include <netinet/in.h>
 #include <sstream>
 #include <string>
@@ -23,6 +24,8 @@
 #include <vector>
 
 #include "pawl/clock.h"
+#include "pawl/result.h"
+#include "tests/temp_folder.h"
 
 namespace pawl::redis {
 
@@ -66,17 +69,11 @@ class RedisServer {
   using Options = std::vector<std::string>;
 
   explicit RedisServer(Options options = {}) : options_(std::move(options)) {
-    std::string folder = ::testing::TempDir() + "pawl-redis-XXXXXX";
-    if (mkdtemp(folder.data()) == nullptr) std::abort();
-    folder_ = folder;
     port_ = free_port();
     bus_port_ = free_port();
     start();
   }
-  ~RedisServer() {
-    kill();
-    std::filesystem::remove_all(folder_);
-  }
+  ~RedisServer() { kill(); }
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
 
@@ -85,7 +82,7 @@ class RedisServer {
                                       "--bind",
                                       "127.0.0.1",
                                       "--dir",
-                                      folder_,
+                                      folder_.path(),
                                       "--logfile",
                                       "redis.log",
                                       "--save",
@@ -134,7 +131,7 @@ class RedisServer {
   }
   std::string log() const {
     std::ostringstream text;
-    text << std::ifstream(folder_ + "/redis.log").rdbuf();
+    text << std::ifstream(folder_ / "redis.log").rdbuf();
     return text.str();
   }
 
@@ -158,10 +155,41 @@ class RedisServer {
   }
 
   Options options_;
-  std::string folder_;
+  TempFolder folder_;
   int port_ = 0;
   int bus_port_ = 0;
   pid_t pid_ = 0;
 };
+
+// How many calls ended how, as they were told.
+struct Ends {
+  std::atomic<int> applied = 0;
+  std::atomic<int> unknown = 0;
+  std::atomic<int> not_applied = 0;
+};
+
+// Makes `many` calls at once, each by `call(done)`, and kills the server in the middle of them,
+// when some have been answered. All have ended when it returns.
+template <class Call>
+void kill_midway(RedisServer& server, int many, Ends& ends, Call call) {
+  std::latch all(many);
+  for (int i = 0; i < many; ++i) {
+    call([&](const auto& result) {
+      if (result) {
+        ++ends.applied;
+      } else {
+        ++(result.error().outcome == Outcome::unknown ? ends.unknown : ends.not_applied);
+      }
+      all.count_down();
+    });
+    if (i == many / 2) {
+      while (ends.applied < many / 10) std::this_thread::yield();
+      server.kill();
+    }
+  }
+  all.wait();
+  EXPECT_EQ(ends.applied + ends.unknown + ends.not_applied, many);
+  EXPECT_GT(ends.not_applied, 0) << "the later ones failed at once";
+}
 
 }  // namespace pawl::redis

@@ -92,12 +92,6 @@ limit::Now now_at(std::int64_t ns) {
   return {.moment = Moment::from_ns(ns), .wall = Instant::from_ns(ns)};
 }
 
-std::unexpected<Error> no_such_reservation() {
-  return failure(Code::not_found,
-                 "no such reservation: it was settled before, ran out, or was made for other "
-                 "limits");
-}
-
 }  // namespace
 
 const sqlite::Schema CounterBook::schema = {
@@ -244,10 +238,7 @@ Result<Reservation> CounterBook::reserve(Items items, limit::Ask ask, Duration h
   }
   Reservation reservation{.id = 0, .answer = PAWL_TRY(check(items, ask))};
   if (!reservation.answer.allowed) return reservation;
-  std::int64_t charged = 0;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (reservation.answer.verdicts[i].allowed) charged |= std::int64_t{1} << i;
-  }
+  const std::int64_t charged = limit::charged_mask(reservation.answer);
   const bool done =
       run("INSERT INTO reservations VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
           {static_cast<std::int64_t>(ask.holder), std::string_view(items[0].policy->name),
@@ -262,22 +253,22 @@ Result<Reservation> CounterBook::reserve(Items items, limit::Ask ask, Duration h
 Result<void> CounterBook::settle(Items items, std::uint64_t id, Settlement how) {
   const auto row_id = static_cast<std::int64_t>(id);
   std::optional<limit::Ask> reserved;
-  std::int64_t charged = 0;
+  std::uint8_t charged = 0;
   const bool done = run(
       "SELECT cost, charged, charged_at FROM reservations WHERE id = ?1 AND policy = ?2 "
       "AND key = ?3 AND expires_at > ?4",
       {row_id, std::string_view(items[0].policy->name), bytes_of(items[0].key), now_.moment.ns()},
       [&](const Row& row) {
-        charged = row.number(1);
+        charged = static_cast<std::uint8_t>(row.number(1));
         reserved = {.cost = row.number(0), .holder = id, .charged = now_at(row.number(2))};
       });
   if (!done) return std::unexpected(*broken_);
-  if (!reserved) return no_such_reservation();
+  if (!reserved) return reservation_not_found();
   Step step = PAWL_TRY(Step::begin(*this, items));
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if ((charged >> i & 1) == 0) continue;
+    if (!limit::is_charged(charged, i)) continue;
     if (!limit::settle(*items[i].policy, step.state(i), *reserved, how, now_)) {
-      return no_such_reservation();
+      return reservation_not_found();
     }
   }
   if (how.kind == Settlement::Kind::renew) {

@@ -1,6 +1,5 @@
 #include "adapter/sqlite/kept_rule.h"
 
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -91,15 +90,9 @@ class Reader {
             .nanosecond = part(6, 0, 999'999'999)};
   }
   CalendarUnit unit() {
-    constexpr std::array<CalendarUnit, 6> all = {CalendarUnit::minute, CalendarUnit::hour,
-                                                 CalendarUnit::day,    CalendarUnit::week,
-                                                 CalendarUnit::month,  CalendarUnit::year};
-    const std::string name = text("unit");
-    for (const CalendarUnit unit : all) {
-      if (limit::to_string(unit) == name) return unit;
-    }
-    good_ = false;
-    return CalendarUnit::month;
+    const auto unit = limit::calendar_unit(text("unit"));
+    if (!unit) good_ = false;
+    return unit.value_or(CalendarUnit::month);
   }
   void spoil() { good_ = false; }
   bool good() const { return good_; }

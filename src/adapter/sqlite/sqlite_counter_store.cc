@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -23,13 +22,6 @@ void block_signals() {
 sqlite::DatabaseOptions database_options(const SqliteCounterStoreOptions& options) {
   return {
       .path = options.path, .schema = CounterBook::schema, .busy_timeout = options.busy_timeout};
-}
-
-std::uint64_t fresh_id(Entropy& entropy) {
-  const Entropy16 random = entropy.next();
-  std::uint64_t id = 0;
-  std::memcpy(&id, random.data(), sizeof(id));
-  return id | 1;  // 0 means none
 }
 
 }  // namespace
@@ -80,7 +72,7 @@ SqliteCounterStore::SqliteCounterStore(SqliteCounterStoreOptions options, sqlite
                                        Clock& clock, Entropy& entropy)
     : options_(std::move(options)),
       clock_(clock),
-      entropy_(entropy),
+      ids_(seed_of(entropy.next())),
       database_(std::move(database)),
       opened_wall_(clock.wall_now()),
       opened_steady_(clock.steady_now()),
@@ -120,7 +112,7 @@ void SqliteCounterStore::check(Counts counts, std::int64_t cost, Done<limit::Ans
 
 void SqliteCounterStore::reserve(Counts counts, std::int64_t cost, Duration hold,
                                  Done<Reservation> done) {
-  const std::uint64_t id = fresh_id(entropy_);
+  const std::uint64_t id = ids_.next();
   submit(counts, std::move(done), [=](CounterBook& book, CounterBook::Items items) {
     return book.reserve(items, {.cost = cost, .holder = id}, hold);
   });

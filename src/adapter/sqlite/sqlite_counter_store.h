@@ -37,6 +37,7 @@
 #include "pawl/clock.h"
 #include "port/counter_store.h"
 #include "port/entropy.h"
+#include "port/reservation_ids.h"
 
 namespace pawl {
 
@@ -49,7 +50,7 @@ struct SqliteCounterStoreOptions {
 
 class SqliteCounterStore final : public CounterStore {
  public:
-  // Makes the file where it is missing. `clock` and `entropy` must outlive the store.
+  // Makes the file where it is missing. `clock` must outlive the store.
   static Result<std::unique_ptr<SqliteCounterStore>> open(SqliteCounterStoreOptions options,
                                                           Clock& clock, Entropy& entropy);
   ~SqliteCounterStore() override;
@@ -82,7 +83,7 @@ class SqliteCounterStore final : public CounterStore {
 
   const SqliteCounterStoreOptions options_;
   Clock& clock_;
-  Entropy& entropy_;
+  ReservationIds ids_;
 
   // The writer's alone.
   std::optional<sqlite::Database> database_;  // none after an error

@@ -1,13 +1,12 @@
-// What the tests of this folder share: a folder of their own, and a disk that fails on demand.
+// What the tests of this folder share: a disk that fails on demand, and a process without rights.
 #pragma once
 
 #include <atomic>
-#include <filesystem>
 #include <gtest/gtest.h>
-#include <string>
-#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "tests/temp_folder.h"
 
 namespace pawl {
 
@@ -29,24 +28,6 @@ struct Disk {
   static bool failing(int step) {
     return fail_from != 0 && step >= fail_from && step <= fail_until;
   }
-};
-
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "pawl-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-    EXPECT_FALSE(path_.empty()) << "cannot make a folder like " << name;
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-
-  std::string operator/(std::string_view name) const { return (path_ / name).string(); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 // Root may write anywhere; while this lives, this process is nobody.

@@ -121,6 +121,16 @@ Result<std::int64_t> cost_of(const json::Value& body, std::int64_t least) {
   return whole_number(body, "cost", {.least = least, .most = bounds::limit_count_max});
 }
 
+// What asking and reserving have in common.
+template <class Request>
+Result<Request> read_ask(const json::Value& body, std::int64_t least_cost) {
+  Request request;
+  request.tenant = PAWL_TRY(tenant_of(body));
+  request.bucket = PAWL_TRY(bucket_of(body));
+  request.cost = PAWL_TRY(cost_of(body, least_cost));
+  return request;
+}
+
 Result<Duration> hold_of(const json::Value& body) {
   return Duration::milliseconds(
       PAWL_TRY(whole_number(body, "hold_ms", {.least = 1, .most = hold_ms_max})));
@@ -241,20 +251,14 @@ Result<ReservationToken> parse_reservation_token(std::string_view text) {
 
 Result<CheckRequest> parse_check_request(std::string_view body) {
   const json::Value value = PAWL_TRY(parse_body(body, {"tenant", "bucket", "cost", "peek"}));
-  CheckRequest request;
-  request.tenant = PAWL_TRY(tenant_of(value));
-  request.bucket = PAWL_TRY(bucket_of(value));
-  request.cost = PAWL_TRY(cost_of(value, 0));
+  CheckRequest request = PAWL_TRY(read_ask<CheckRequest>(value, 0));
   request.peek = PAWL_TRY(peek_of(value));
   return request;
 }
 
 Result<ReserveRequest> parse_reserve_request(std::string_view body) {
   const json::Value value = PAWL_TRY(parse_body(body, {"tenant", "bucket", "cost", "hold_ms"}));
-  ReserveRequest request;
-  request.tenant = PAWL_TRY(tenant_of(value));
-  request.bucket = PAWL_TRY(bucket_of(value));
-  request.cost = PAWL_TRY(cost_of(value, 1));
+  ReserveRequest request = PAWL_TRY(read_ask<ReserveRequest>(value, 1));
   request.hold = PAWL_TRY(hold_of(value));
   return request;
 }

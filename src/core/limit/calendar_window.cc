@@ -1,6 +1,8 @@
 #include "core/limit/calendar_window.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <limits>
 
 namespace pawl::limit {
@@ -10,6 +12,10 @@ namespace {
 constexpr Duration reach = Duration::days(365 * 280);
 constexpr Instant earliest = Instant() - reach;
 constexpr Instant latest = Instant() + reach;
+
+// In the order of CalendarUnit.
+constexpr std::array<std::string_view, 6> units = {"minute", "hour",  "day",
+                                                   "week",   "month", "year"};
 
 Window window_of_clock(const CalendarRule& rule, Duration length, Instant now) {
   const CivilTime& anchor = rule.anchor;
@@ -87,21 +93,13 @@ Window window_within_reach(const CalendarRule& rule, Instant now) {
 }  // namespace
 
 std::string_view to_string(CalendarUnit unit) {
-  switch (unit) {
-    case CalendarUnit::minute:
-      return "minute";
-    case CalendarUnit::hour:
-      return "hour";
-    case CalendarUnit::day:
-      return "day";
-    case CalendarUnit::week:
-      return "week";
-    case CalendarUnit::month:
-      return "month";
-    case CalendarUnit::year:
-      return "year";
-  }
-  __builtin_unreachable();
+  return units[static_cast<std::size_t>(unit)];
+}
+
+std::optional<CalendarUnit> calendar_unit(std::string_view name) {
+  const auto* const found = std::ranges::find(units, name);
+  if (found == units.end()) return std::nullopt;
+  return static_cast<CalendarUnit>(found - units.begin());
 }
 
 Window window_at(const CalendarRule& rule, Instant now) {

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/calendar.h"
@@ -28,6 +29,7 @@ namespace pawl::limit {
 
 enum class CalendarUnit : std::uint8_t { minute, hour, day, week, month, year };
 std::string_view to_string(CalendarUnit unit);
+std::optional<CalendarUnit> calendar_unit(std::string_view name);
 
 struct CalendarRule {
   CalendarUnit unit = CalendarUnit::month;

@@ -260,6 +260,13 @@ TEST(CalendarWindow, NamesItsUnits) {
   EXPECT_EQ(to_string(CalendarUnit::week), "week");
   EXPECT_EQ(to_string(CalendarUnit::month), "month");
   EXPECT_EQ(to_string(CalendarUnit::year), "year");
+  for (int i = 0; i < 6; ++i) {
+    const auto unit = static_cast<CalendarUnit>(i);
+    EXPECT_EQ(calendar_unit(to_string(unit)), unit);
+  }
+  for (const std::string_view name : {"", "Day", "days", "eon"}) {
+    EXPECT_EQ(calendar_unit(name), std::nullopt) << name;
+  }
 }
 
 RC_GTEST_PROP(CalendarWindow, AgreesWithChronoInUtc, ()) {

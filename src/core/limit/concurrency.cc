@@ -35,10 +35,9 @@ bool release(const Concurrency& rule, State& state, std::uint64_t holder, Now no
 }
 
 bool renew(const Concurrency& rule, State& state, std::uint64_t holder, Now now) {
-  tidy(rule, state, now);
   Mark slots{.at = {}, .cost = 0, .holder = holder};
   for (const Mark& mark : *state.marks) {
-    if (mark.holder == holder) slots.cost += mark.cost;
+    if (mark.holder == holder && mark.at > now.moment) slots.cost += mark.cost;
   }
   if (slots.cost == 0) return false;
   release(rule, state, holder, now);

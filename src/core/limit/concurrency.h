@@ -24,7 +24,7 @@ Verdict look(const Concurrency& rule, const State& state, std::int64_t cost, Now
 void take(const Concurrency& rule, State& state, Mark slots, Now now);
 // Gives the holder's slots back. False: it holds none, or its lease is over.
 bool release(const Concurrency& rule, State& state, std::uint64_t holder, Now now);
-// The holder's lease begins anew. False: it is over.
+// The holder's lease begins anew. False: it is over, and nothing is changed.
 bool renew(const Concurrency& rule, State& state, std::uint64_t holder, Now now);
 // After the clock went back: no lease is longer than a fresh one. Else it changes nothing.
 void rewind(const Concurrency& rule, State& state, Now now);

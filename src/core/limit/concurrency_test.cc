@@ -67,7 +67,9 @@ TEST(Concurrency, WhoHoldsNoLeaseCanNeitherReleaseNorRenew) {
   EXPECT_FALSE(release(two_at_once, kept.state, 2, start));
   EXPECT_FALSE(renew(two_at_once, kept.state, 2, start));
   EXPECT_EQ(look(two_at_once, kept.state, 0, start).remaining, 1);
+  const Marks before = kept.marks;
   EXPECT_FALSE(renew(two_at_once, kept.state, 1, later(start, lease)));
+  EXPECT_EQ(kept.marks, before) << "and nothing is changed";
   EXPECT_FALSE(release(two_at_once, kept.state, 1, later(start, lease)));
   EXPECT_TRUE(enter(two_at_once, kept, 1, later(start, lease)));
   EXPECT_TRUE(release(two_at_once, kept.state, 1, later(start, lease)));

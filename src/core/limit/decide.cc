@@ -128,6 +128,15 @@ void conclude(Counts counts, Answer& answer) {
   answer.binding = binding(counts, answer);
 }
 
+std::uint8_t charged_mask(const Answer& answer) {
+  static_assert(bounds::limit_policies_max <= 8);
+  std::size_t mask = 0;
+  for (std::size_t i = 0; answer.allowed && i < answer.verdicts.size(); ++i) {
+    if (answer.verdicts[i].allowed) mask |= std::size_t{1} << i;
+  }
+  return static_cast<std::uint8_t>(mask);
+}
+
 void give_back(const Policy& policy, State& state, Ask ask, Now now) {
   std::visit(
       [&](const auto& rule) {

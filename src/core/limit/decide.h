@@ -40,6 +40,13 @@ Answer decide(std::span<const Member> members, Ask ask, Now now);
 // are put together from several.
 void conclude(Counts counts, Answer& answer);
 
+// Which counts an ask has charged, a bit each, the first one's lowest. None when it was refused;
+// a shadow that had no room is not among them.
+std::uint8_t charged_mask(const Answer& answer);
+inline bool is_charged(std::uint8_t mask, std::size_t i) {
+  return (mask >> i & 1) != 0;
+}
+
 // How what was reserved ends, or goes on.
 struct Settlement {
   enum class Kind : std::uint8_t {
@@ -53,7 +60,7 @@ struct Settlement {
 };
 
 // `reserved` is as it was asked for, and when. Slots are for the time of the use: they come back
-// whole. False: the lease of the slots that were to be renewed is over.
+// whole. False: the lease of the slots that were to be renewed is over, and nothing is changed.
 bool settle(const Policy& policy, State& state, Ask reserved, Settlement how, Now now);
 // What was charged too much comes back: no more of it than time has not brought back already since
 // it was charged, so that never more passes than if it had not been charged at all. Slots come back

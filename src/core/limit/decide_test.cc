@@ -135,6 +135,21 @@ TEST(Decide, AShadowIsChargedOnlyWithTheOthers) {
   EXPECT_EQ(set.decide(0, start).verdicts[1].remaining, 4);
 }
 
+TEST(Decide, TellsWhichCountsWereCharged) {
+  Set set;
+  set.add(a_minute(5));
+  set.add(a_minute(1), {.shadow = true, .on_change = OnChange::as_is});
+  set.add(a_minute(2));
+  EXPECT_EQ(charged_mask(set.decide(1, start)), 0b111);
+  const std::uint8_t mask = charged_mask(set.decide(1, start));
+  EXPECT_EQ(mask, 0b101) << "the shadow had no room";
+  EXPECT_TRUE(is_charged(mask, 0));
+  EXPECT_FALSE(is_charged(mask, 1));
+  const Answer refused = set.decide(1, start);
+  EXPECT_TRUE(refused.verdicts[0].allowed);
+  EXPECT_EQ(charged_mask(refused), 0) << "a refused ask charges nobody";
+}
+
 TEST(Decide, ACostAboveTheCapacityOfOneIsNeverAllowed) {
   Set set;
   set.add(a_minute(100));

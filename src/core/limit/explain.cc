@@ -81,7 +81,7 @@ void append_refusal(std::string& out, const Policy& policy, const Verdict& verdi
     return;
   }
   if (verdict.closed) {
-    out.append("closed by a server's word");
+    out.append("closed by a server's or an operator's word");
   } else {
     append_usage(out, policy, verdict);
     if (cost > 1) {
@@ -100,7 +100,7 @@ void append_tightest(std::string& out, const Policy& policy, const Verdict& verd
   append_name(out, policy);
   out.append(": ");
   if (verdict.closed) {
-    out.append("closed by a server's word");
+    out.append("closed by a server's or an operator's word");
   } else {
     append_usage(out, policy, verdict);
   }

@@ -98,15 +98,15 @@ TEST(Explain, SaysThatNoWaitWouldDo) {
             "No wait would do.");
 }
 
-TEST(Explain, SaysThatAServerClosedIt) {
+TEST(Explain, SaysThatItWasClosed) {
   Limits limits({Policy("orders", TokenBucket({}, 0))});
   limits.close(0, Duration::seconds(30));
   EXPECT_EQ(limits.ask(1),
-            "Refused by 'orders' (1/1s): closed by a server's word. The earliest that would do is "
-            "in 30s.");
+            "Refused by 'orders' (1/1s): closed by a server's or an operator's word. The earliest "
+            "that would do is in 30s.");
   EXPECT_EQ(limits.ask(0, Duration::seconds(10)),
             "Looked at, nothing was charged. Tightest is 'orders' (1/1s): closed by a server's "
-            "word; it opens in 20s.");
+            "or an operator's word; it opens in 20s.");
   EXPECT_EQ(limits.ask(1, Duration::seconds(30)),
             "Allowed. Tightest is 'orders' (1/1s): 1 of 1 used, nothing left; more comes in 1s.");
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.h"
+
 namespace pawl::limit {
 
 struct KeyId {
@@ -30,6 +32,11 @@ class Key {
   // For stores that keep keys as text: the name, or a NUL and 32 hex digits. A name that begins
   // with a NUL itself gets another one in front, so no two keys have one text.
   std::string text() const;
+
+  // For tables in memory: no name has the hash of a number but by chance.
+  Hash128 hash(std::uint64_t seed) const {
+    return is_id_ ? hash_of(Hash128{.high = id_.high, .low = id_.low}, seed) : hash_of(name_, seed);
+  }
 
  private:
   std::string_view name_;

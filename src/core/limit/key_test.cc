@@ -43,5 +43,14 @@ TEST(Key, NoTwoKeysHaveOneText) {
   EXPECT_EQ(texts.size(), keys);
 }
 
+TEST(Key, HashesAsWhatItIs) {
+  const std::string bytes(16, '\0');
+  const Key number = KeyId{.high = 1, .low = 2};
+  EXPECT_EQ(Key("acme").hash(7), hash_of("acme", 7));
+  EXPECT_EQ(number.hash(7), hash_of(Hash128{.high = 1, .low = 2}, 7));
+  EXPECT_NE(number.hash(7), number.hash(8));
+  EXPECT_NE(Key(KeyId()).hash(7), Key(bytes).hash(7)) << "names and numbers are two kinds";
+}
+
 }  // namespace
 }  // namespace pawl::limit

@@ -4,7 +4,9 @@
 // Contract: pure. The last window's share is rounded up. In a window of the fixed grid never more
 //           than the limit passes; in a window laid anywhere, less than twice the limit (a client
 //           that gathers its calls just before the grid's line gets there; evenly spread calls stay
-//           at the limit). sliding_log.h is exact. A clock that went back across the grid's line
+//           at the limit). Whoever asks all the time gets one less than the limit in a window, and
+//           one in two windows of a limit of 1: small limits want sliding_log.h, which is exact, or
+//           token_bucket.h. A clock that went back across the grid's line
 //           keeps both counts, as this window's: it frees nothing, and nobody waits for longer than
 //           two windows.
 // State:    cell.a is the start of this window, cell.b both counts.

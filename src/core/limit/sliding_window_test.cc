@@ -55,6 +55,19 @@ TEST(SlidingWindow, TheLastWindowsCountFadesEvenly) {
   EXPECT_EQ(verdict.full_after, minute * 2);
 }
 
+TEST(SlidingWindow, WhoAsksAllTheTimeGetsOneLessThanTheLimitInAWindow) {
+  for (const std::int64_t limit : {1, 2, 10, 100}) {
+    const SlidingWindow window = {.rate = {.count = limit, .period = minute}};
+    Kept kept;
+    std::int64_t passed = 0;
+    constexpr int windows = 10;
+    for (Duration at = {}; at < minute * windows; at = at + Duration::milliseconds(25)) {
+      if (ask(window, kept, 1, later(start, at)).allowed) ++passed;
+    }
+    EXPECT_EQ(passed, limit == 1 ? windows / 2 : windows * (limit - 1) + 1) << limit;
+  }
+}
+
 TEST(SlidingWindow, ACostAboveTheLimitIsNeverAllowed) {
   Kept kept;
   EXPECT_EQ(look(hundred_a_minute, kept.state, 101, start).retry_after, Duration::max());

@@ -22,10 +22,8 @@ bool StoreBreaker::failed(Turn turn, SteadyInstant now) {
   return just_lost;
 }
 
-bool StoreBreaker::answered(Turn turn) {
-  if (turn != Turn::probe) return false;
-  lost_ = probing_ = false;
-  return true;
+void StoreBreaker::answered(Turn turn) {
+  if (turn == Turn::probe) lost_ = probing_ = false;
 }
 
 }  // namespace pawl::limit

@@ -22,8 +22,7 @@ class StoreBreaker {
   Turn turn(SteadyInstant now);
   // True: with this the store is lost.
   bool failed(Turn turn, SteadyInstant now);
-  // True: with this the store is back.
-  bool answered(Turn turn);
+  void answered(Turn turn);
   bool lost() const { return lost_; }
 
  private:

@@ -10,15 +10,15 @@ TokenBucket::TokenBucket(Rate rate_, std::int64_t burst_) : rate(rate_), burst(b
   PAWL_ASSERT(rate.count > 0 && rate.period > Duration() && burst >= 0);
   interval = Duration::nanoseconds((rate.period.ns() + rate.count - 1) / rate.count);
   refill = interval * capacity();
-  intervals_a_nanosecond = 1.0 / static_cast<double>(interval.ns());
+  reciprocal = ~std::uint64_t{0} / static_cast<std::uint64_t>(interval.ns());
 }
 
 void give_back(const TokenBucket& bucket, State& state, const Ask& use, Now now) {
   // Time has been paying the debt off since: only what it cannot have paid comes back.
   const Duration since = std::max(Duration(), now.moment - use.charged.moment);
   const Duration back = std::max(Duration(), bucket.interval * use.cost - since);
-  const Moment full = full_at(bucket, state.cell, now.moment) - back;
-  state.cell.a = std::max(full, now.moment).ns();
+  const Duration missing = until_full(bucket, state.cell, now.moment) - back;
+  state.cell.a = (now.moment + std::max(Duration(), missing)).ns();
 }
 
 void rewind(const TokenBucket& bucket, State& state, Now now) {

@@ -23,9 +23,9 @@ namespace pawl::limit {
 struct TokenBucket {
   Rate rate;
   std::int64_t burst = 0;
-  Duration interval;                  // between two tokens
-  Duration refill;                    // from an empty bucket to a full one
-  double intervals_a_nanosecond = 0;  // so that a decision needs no division
+  Duration interval;             // between two tokens
+  Duration refill;               // from an empty bucket to a full one
+  std::uint64_t reciprocal = 0;  // 2^64 / interval, so that a decision needs no division
 
   TokenBucket(Rate rate_, std::int64_t burst_);
 
@@ -35,40 +35,49 @@ struct TokenBucket {
   }
 };
 
-// Tokens that are not there: missing time over the interval, rounded up. No bucket has more than
-// about 10^9 tokens, so the product of doubles is off by far less than one: its whole part is the
-// quotient's or, next to a whole number, the one beside it, which the remainder puts right.
+// Tokens that are not there: missing time over the interval, rounded up. The product's upper half
+// is the quotient or one less, which the remainder puts right.
 inline std::int64_t missing_tokens(const TokenBucket& bucket, Duration missing) {
+  __extension__ using Wide = unsigned __int128;
   const std::int64_t interval = bucket.interval.ns();
-  auto tokens =
-      static_cast<std::int64_t>(static_cast<double>(missing.ns()) * bucket.intervals_a_nanosecond);
+  const Wide product = static_cast<Wide>(missing.ns()) * bucket.reciprocal;
+  auto tokens = static_cast<std::int64_t>(product >> 64);
   const std::int64_t rest = missing.ns() - tokens * interval;
-  if (rest > 0) ++tokens;
-  if (rest > interval) ++tokens;
-  return tokens;
+  tokens += rest > 0 ? 1 : 0;
+  return tokens + (rest > interval ? 1 : 0);
 }
 
-// The moment at which it is full. No debt beyond an empty bucket, though a clock went back.
-inline Moment full_at(const TokenBucket& bucket, const Cell& cell, Moment now) {
-  return std::clamp(Moment::from_ns(cell.a), now, now + bucket.refill);
+// No debt beyond an empty bucket, though a clock went back.
+inline Duration until_full(const TokenBucket& bucket, const Cell& cell, Moment now) {
+  if (cell.a <= now.ns()) return {};
+  return std::min(Duration::nanoseconds(cell.a - now.ns()), bucket.refill);
 }
 
 // What it says to an ask of `cost`, as if charged when that is allowed. Cost 0 looks. In the
 // header, with take(), because it is what most decisions consist of.
 inline Verdict look(const TokenBucket& bucket, const Cell& cell, std::int64_t cost, Now now) {
-  const Moment full = full_at(bucket, cell, now.moment);
-  const Duration need = bucket.interval * cost;
+  const Duration missing = until_full(bucket, cell, now.moment);
   Verdict verdict;
   verdict.before = cell;
   verdict.limit = bucket.rate.count;
-  verdict.full_after = Duration::nanoseconds(full.ns() - now.moment.ns());
-  verdict.retry_after = std::max(Duration(), need - (bucket.refill - verdict.full_after));
-  if (cost > bucket.capacity()) verdict.retry_after = Duration::max();
-  verdict.allowed = verdict.retry_after == Duration();
-  if (verdict.allowed) verdict.full_after = verdict.full_after + need;
-  const std::int64_t missing = missing_tokens(bucket, verdict.full_after);
-  verdict.remaining = bucket.capacity() - missing;
-  if (missing > 0) verdict.more_after = verdict.full_after - bucket.interval * (missing - 1);
+  verdict.full_after = missing;
+  if (cost > bucket.capacity()) {
+    verdict.retry_after = Duration::max();
+  } else {
+    const Duration full_after = missing + bucket.interval * cost;
+    verdict.allowed = full_after <= bucket.refill;
+    if (verdict.allowed) {
+      verdict.full_after = full_after;
+    } else {
+      verdict.retry_after = full_after - bucket.refill;
+    }
+  }
+  const std::int64_t gone = missing_tokens(bucket, verdict.full_after);
+  verdict.remaining = bucket.capacity() - gone;
+  if (gone > 0) {
+    verdict.more_after =
+        Duration::nanoseconds(verdict.full_after.ns() - bucket.interval.ns() * (gone - 1));
+  }
   return verdict;
 }
 
@@ -78,8 +87,8 @@ inline Verdict look(const TokenBucket& bucket, const State& state, std::int64_t 
 
 // Takes `cost` tokens, or what is left of them.
 inline void take(const TokenBucket& bucket, Cell& cell, std::int64_t cost, Now now) {
-  const Moment full = full_at(bucket, cell, now.moment) + bucket.interval * cost;
-  cell.a = std::min(full, now.moment + bucket.refill).ns();
+  const Duration missing = until_full(bucket, cell, now.moment) + bucket.interval * cost;
+  cell.a = (now.moment + std::min(missing, bucket.refill)).ns();
 }
 inline void take(const TokenBucket& bucket, State& state, std::int64_t cost, Now now) {
   take(bucket, state.cell, cost, now);

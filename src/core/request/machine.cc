@@ -114,6 +114,7 @@ Effects Machine::on(const Recorded&) {
 // What cannot be shown afterwards is not done.
 Effects Machine::on(const RecordFailed& event) {
   PAWL_ASSERT(state_ == State::recording);
+  used_ = false;
   return end_with({http::ProblemCode::store_unavailable,
                    "The audit log does not take the event (" + event.error.message +
                        "). Nothing was applied: it is safe to send this again."},
@@ -199,7 +200,11 @@ Effects Machine::end_with(Refuse refusal, Outcome outcome) {
 }
 
 void Machine::settle(Effects& effects) {
-  if (reservation_ != 0) effects.add(SettleLimit{counts_, reservation_});
+  if (reservation_ != 0) {
+    effects.add(SettleLimit{counts_, reservation_, used_});
+  } else if (!used_ && answer_.allowed) {
+    effects.add(RefundLimit{counts_, limit::charged_mask(answer_)});
+  }
   reservation_ = 0;
 }
 

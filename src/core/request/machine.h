@@ -13,6 +13,8 @@
 // Slots:    where one of the policies lends slots, the limits are reserved and not just charged.
 //           The loan is renewed while the request is on its way, and settled at its end, whatever
 //           that is.
+// Costs:    what was charged stays charged, but for a request that pawl itself turns away after it
+//           was: one that the audit log would not take.
 // Borrows:  what the counts of Arrived point at, until the end and the store's answer.
 // See:      docs/state-machines.md.
 #pragma once
@@ -92,10 +94,16 @@ struct RenewLimit {
   std::uint64_t reservation;
   Duration hold;
 };
-// The slots come back; what else was charged was used.
+// The slots come back, and what else was charged where it was not used.
 struct SettleLimit {
   limit::Counts counts;
   std::uint64_t reservation;
+  bool used = true;
+};
+// What was charged comes back, of those counts that were.
+struct RefundLimit {
+  limit::Counts counts;
+  std::uint8_t charged;  // limit::charged_mask
 };
 struct Refuse {
   http::ProblemCode code;
@@ -108,8 +116,8 @@ struct RecordEnd {
   Outcome outcome;
   int status = 0;  // as the client saw it; 0 when there was nobody to see it
 };
-using Effect = std::variant<ChargeLimit, RecordLimit, SendUpstream, RenewLimit, SettleLimit, Refuse,
-                            RecordEnd>;
+using Effect = std::variant<ChargeLimit, RecordLimit, SendUpstream, RenewLimit, SettleLimit,
+                            RefundLimit, Refuse, RecordEnd>;
 
 class Effects {
  public:
@@ -159,6 +167,7 @@ class Machine {
   Duration retry_after_;
   // Of slots that were lent: for how long, how often that is renewed, and when next.
   std::uint64_t reservation_ = 0;
+  bool used_ = true;  // what was charged
   Duration hold_;
   Duration renew_every_;
   SteadyInstant renew_at_;

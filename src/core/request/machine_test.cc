@@ -37,6 +37,8 @@ limit::Answer answer_of(std::initializer_list<bool> allowed) {
 const limit::Answer allowed = answer_of({true, false});
 const limit::Answer refused = answer_of({false, false});
 
+const Error disk_full(Code::unavailable, Outcome::not_applied, "no space left on device");
+
 template <class T>
 const T* find(const Effects& effects) {
   for (const Effect& effect : effects) {
@@ -127,18 +129,43 @@ TEST(RequestMachine, GivesSlotsBackAtEveryEnd) {
     const Effects effects = machine.decide(event);
     ASSERT_NE(find<SettleLimit>(effects), nullptr) << event.index();
     EXPECT_EQ(find<SettleLimit>(effects)->reservation, loan);
+    EXPECT_TRUE(find<SettleLimit>(effects)->used);
     EXPECT_EQ(find<SettleLimit>(effects)->counts.data(), lending.data());
     EXPECT_EQ(find<SettleLimit>(machine.decide(Abandoned{})), nullptr) << "once is enough";
   }
 }
 
-TEST(RequestMachine, GivesSlotsBackWhenTheLoanCannotBeRecorded) {
+TEST(RequestMachine, CancelsALoanThatCannotBeRecorded) {
   Machine machine;
   machine.decide(Arrived{lending, true});
   machine.decide(Charged{.answer = answer_of({true, true, true}), .reservation = loan});
-  const Effects effects = machine.decide(
-      RecordFailed{Error(Code::unavailable, Outcome::not_applied, "no space left on device")});
+  const Effects effects = machine.decide(RecordFailed{disk_full});
   ASSERT_NE(find<SettleLimit>(effects), nullptr);
+  EXPECT_FALSE(find<SettleLimit>(effects)->used);
+  EXPECT_EQ(find<RefundLimit>(effects), nullptr) << "once is enough";
+  EXPECT_TRUE(std::holds_alternative<Refuse>(*(effects.end() - 1))) << "who hears it may be back";
+}
+
+TEST(RequestMachine, GivesBackWhatItChargedForARequestThatCannotBeRecorded) {
+  Machine machine = recording(allowed);
+  const Effects effects = machine.decide(RecordFailed{disk_full});
+  ASSERT_NE(find<RefundLimit>(effects), nullptr);
+  EXPECT_EQ(find<RefundLimit>(effects)->counts.data(), plain.data());
+  EXPECT_EQ(find<RefundLimit>(effects)->charged, 0b01) << "the shadow had no room";
+  EXPECT_TRUE(std::holds_alternative<Refuse>(*(effects.end() - 1))) << "who hears it may be back";
+}
+
+TEST(RequestMachine, GivesNothingBackWhereNothingWasCharged) {
+  Machine machine = recording(refused);
+  EXPECT_EQ(find<RefundLimit>(machine.decide(RecordFailed{disk_full})), nullptr);
+}
+
+TEST(RequestMachine, GivesNothingBackThatWasSentOrLeft) {
+  const Failed unreachable{.kind = Failed::Kind::unreachable, .outcome = Outcome::not_applied};
+  for (const Event& event : {Event(Answered{200}), Event(unreachable), Event(Abandoned{})}) {
+    Machine machine = sending();
+    EXPECT_EQ(find<RefundLimit>(machine.decide(event)), nullptr) << event.index();
+  }
 }
 
 TEST(RequestMachine, GivesSlotsBackThatCameAfterTheClientLeft) {
@@ -198,8 +225,7 @@ TEST(RequestMachine, RefusesWhenTheStoreDoesNotAnswer) {
 
 TEST(RequestMachine, DoesNotDoWhatCannotBeRecorded) {
   Machine machine = recording(allowed);
-  const Effects effects = machine.decide(
-      RecordFailed{Error(Code::unavailable, Outcome::not_applied, "no space left on device")});
+  const Effects effects = machine.decide(RecordFailed{disk_full});
   EXPECT_EQ(find<SendUpstream>(effects), nullptr);
   EXPECT_EQ(find<Refuse>(effects)->code, http::ProblemCode::store_unavailable);
   EXPECT_NE(find<Refuse>(effects)->detail.find("no space left"), std::string::npos);

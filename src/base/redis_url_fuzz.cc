@@ -2,8 +2,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "adapter/redis/redis_url.h"
 #include "base/assert.h"
+#include "base/redis_url.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

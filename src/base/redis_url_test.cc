@@ -1,6 +1,6 @@
 // Goal: a URL means one thing, mistakes are named, and a password never shows. Method: examples of
 // each form; every error is searched for the password.
-#include "adapter/redis/redis_url.h"
+#include "base/redis_url.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ TEST(RedisUrl, ReadsEveryPart) {
   const RedisUrl url = good("redis://pawl:s3cret@cache.internal:7000/3");
   EXPECT_FALSE(url.tls);
   EXPECT_FALSE(url.cluster);
-  EXPECT_EQ(url.servers, (std::vector<net::Target>{{"cache.internal", 7000}}));
+  EXPECT_EQ(url.servers, (std::vector<Target>{{"cache.internal", 7000}}));
   EXPECT_EQ(url.user, "pawl");
   EXPECT_EQ(url.password.reveal(), "s3cret");
   EXPECT_EQ(url.database, 3);
@@ -33,7 +33,7 @@ TEST(RedisUrl, ReadsEveryPart) {
 TEST(RedisUrl, HasDefaultsForAllButTheHost) {
   for (const char* text : {"redis://localhost", "REDIS://localhost/", "redis://localhost:6379/0"}) {
     const RedisUrl url = good(text);
-    EXPECT_EQ(url.servers, (std::vector<net::Target>{{"localhost", 6379}})) << text;
+    EXPECT_EQ(url.servers, (std::vector<Target>{{"localhost", 6379}})) << text;
     EXPECT_TRUE(url.user.empty() && url.password.empty()) << text;
     EXPECT_EQ(url.database, 0) << text;
   }
@@ -50,8 +50,7 @@ TEST(RedisUrl, ReadsTlsWithItsAuthorities) {
 TEST(RedisUrl, ReadsTheNodesOfACluster) {
   const RedisUrl url = good("rediss+cluster://:pw@a:7000,[2001:db8::1]:7001,c/0");
   EXPECT_TRUE(url.tls && url.cluster);
-  EXPECT_EQ(url.servers,
-            (std::vector<net::Target>{{"a", 7000}, {"2001:db8::1", 7001}, {"c", 6379}}));
+  EXPECT_EQ(url.servers, (std::vector<Target>{{"a", 7000}, {"2001:db8::1", 7001}, {"c", 6379}}));
   EXPECT_EQ(url.password.reveal(), "pw");
   EXPECT_TRUE(good("redis+cluster://a").cluster);
 }

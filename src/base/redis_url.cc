@@ -1,4 +1,4 @@
-#include "adapter/redis/redis_url.h"
+#include "base/redis_url.h"
 
 #include <algorithm>
 #include <array>
@@ -74,8 +74,8 @@ bool is_name(std::string_view host) {
 }
 
 // What comes before may be a password with a special character in it, so nothing is repeated.
-Result<net::Target> read_server(std::string_view text) {
-  net::Target target{.host = {}, .port = default_port};
+Result<Target> read_server(std::string_view text) {
+  Target target{.host = {}, .port = default_port};
   std::optional<std::string_view> port;
   if (text.starts_with('[')) {
     const auto end = text.find(']');
@@ -187,14 +187,6 @@ std::string to_string(const RedisUrl& url) {
     text += '/';
     append_number(text, url.database);
   }
-  return text;
-}
-
-std::string to_string(const net::Target& target) {
-  std::string text = target.host;
-  if (text.find(':') != std::string::npos) text = "[" + text + "]";
-  text += ':';
-  append_number(text, target.port);
   return text;
 }
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/address.h"
 #include "base/secret.h"
-#include "net/loop.h"
 #include "pawl/result.h"
 
 namespace pawl::redis {
@@ -22,9 +22,9 @@ namespace pawl::redis {
 struct RedisUrl {
   bool tls = false;
   bool cluster = false;
-  std::vector<net::Target> servers;  // one, or a cluster's nodes to begin with
-  std::string user;                  // empty: Redis' own "default"
-  Secret<std::string> password;      // empty: no login
+  std::vector<Target> servers;   // one, or a cluster's nodes to begin with
+  std::string user;              // empty: Redis' own "default"
+  Secret<std::string> password;  // empty: no login
   int database = 0;
   std::string ca_file;  // empty: the system's authorities
 };
@@ -32,8 +32,5 @@ struct RedisUrl {
 Result<RedisUrl> parse_redis_url(std::string_view text);
 // Without the password: fit for logs and health.
 std::string to_string(const RedisUrl& url);
-
-// "host:port", an IPv6 address in brackets.
-std::string to_string(const net::Target& target);
 
 }  // namespace pawl::redis
