@@ -19,6 +19,7 @@ limit::Now SimCounterStore::now() {
 template <class Act>
 auto SimCounterStore::with_states(Counts counts, Act act) {
   const limit::Now at = now();
+  lasts_ = false;
   std::array<limit::Marks, bounds::limit_policies_max> marks;
   std::array<limit::State, bounds::limit_policies_max> states;
   std::array<limit::Member, bounds::limit_policies_max> members;
@@ -32,7 +33,7 @@ auto SimCounterStore::with_states(Counts counts, Act act) {
     marks[i] = kept.marks;
     states[i].cell = kept.cell;
     states[i].closed_until = kept.closed_until;
-    limit::carry_over(kept.rule, policy, states[i], at);
+    lasts_ |= limit::carry_over(kept.rule, policy, states[i], at);
   }
   act(std::span<const limit::Member>(members).first(counts.size()), at);
   return [this, counts, marks = std::move(marks), states]() mutable {
@@ -50,7 +51,7 @@ limit::Answer SimCounterStore::decide(Counts counts, limit::Ask ask) {
   auto keep = with_states(counts, [&](std::span<const limit::Member> members, limit::Now at) {
     decided = limit::decide(members, ask, at);
   });
-  if (ask.cost > 0 && !faults_.forgets_charges) keep();
+  if (ask.cost > 0 && (decided.allowed || lasts_) && !faults_.forgets_charges) keep();
   return decided;
 }
 

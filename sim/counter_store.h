@@ -63,6 +63,7 @@ class SimCounterStore final : public CounterStore {
   Faults faults_;
   std::map<std::pair<std::string, std::string>, Kept> kept_;
   std::map<std::uint64_t, Hold> holds_;
+  bool lasts_ = false;  // limit::carry_over() said so when states were last read
 };
 
 }  // namespace pawl::sim

@@ -49,6 +49,7 @@ inline constexpr std::size_t limit_reservations_max = 100'000;
 inline constexpr Duration limit_lease_min = Duration::seconds(1);  // of a slot
 inline constexpr std::size_t limit_leases_max = 100'000;
 inline constexpr std::size_t limit_lease_waiters_max = 65'536;  // for more of one count
+inline constexpr std::size_t limit_lease_returns_max = 1'000;   // given back at once, at the end
 inline constexpr std::size_t limit_closed_max = 100'000;
 inline constexpr Duration limit_hold_max = Duration::hours(24);
 inline constexpr Duration limit_split_hold = Duration::seconds(30);    // while two stores are asked
@@ -58,8 +59,10 @@ inline constexpr Duration limit_period_max = Duration::days(366);
 inline constexpr Duration limit_refill_max = Duration::days(3660);  // an empty bucket to a full one
 // A clock that goes back by no more is taken for one that stands still.
 inline constexpr Duration clock_step_max = Duration::minutes(1);
+inline constexpr int store_lost_failures = 3;  // in a row, while it is still there
 inline constexpr Duration store_lost_wait_min = Duration::milliseconds(100);  // until a probe
 inline constexpr Duration store_lost_wait_max = Duration::seconds(5);
+inline constexpr Duration store_drain_deadline = Duration::seconds(10);  // at the end
 inline constexpr std::size_t limit_hints_max = 4'096;  // keys whose refused callers take turns
 inline constexpr Duration limit_hint_spread_max = Duration::minutes(1);  // beyond their turn
 inline constexpr std::size_t limit_readings_max = 32;                    // of one answer's headers
@@ -68,6 +71,10 @@ inline constexpr std::size_t pacer_waiting_max = 1'000;        // of a lane of a
 // From asking the store to using its yes: by so much may two calls of different processes come
 // closer than the pace.
 inline constexpr Duration pacer_charge_age_max = Duration::milliseconds(250);
+// How long a server's word closes a session at the most, unless set otherwise.
+inline constexpr Duration pacer_closing_max = Duration::hours(24);
+// While it is closed: how often the store is asked whether somebody has reopened it.
+inline constexpr Duration pacer_look_wait = Duration::seconds(10);
 
 // Redis
 inline constexpr std::size_t redis_calls_max = 65'536;  // waiting for one server's answers
@@ -77,7 +84,9 @@ inline constexpr std::size_t redis_reply_bytes_max = 16 * 1024 * 1024;
 inline constexpr std::size_t redis_reply_items_max = 262'144;  // of one reply, nested ones included
 inline constexpr std::size_t redis_nodes_max = 1'000;          // of a cluster
 inline constexpr int redis_resends_max = 5;  // redirections and "try again" of one command
-inline constexpr Duration redis_deadline = Duration::milliseconds(50);    // of an ask, by default
+inline constexpr Duration redis_deadline = Duration::milliseconds(50);  // of an ask, by default
+inline constexpr Duration redis_deadline_min = Duration::milliseconds(1);
+inline constexpr Duration redis_deadline_max = Duration::seconds(5);
 inline constexpr Duration redis_connect_deadline = Duration::seconds(5);  // TLS and login included
 inline constexpr Duration redis_silence_max = Duration::seconds(5);  // then the server is given up
 inline constexpr Duration redis_backoff_min = Duration::milliseconds(50);

@@ -7,6 +7,7 @@
 #include "adapter/sqlite/sqlite_counter_store.h"
 #include "adapter/system/system_zones.h"
 #include "base/id.h"
+#include "runtime/drainable_counter_store.h"
 #include "runtime/fallback_counter_store.h"
 #include "runtime/leased_counter_store.h"
 #include "runtime/split_counter_store.h"
@@ -27,25 +28,27 @@ Result<std::unique_ptr<CounterStore>> in_sqlite(const std::string& path,
   return std::move(*opened);
 }
 
-Result<std::unique_ptr<CounterStore>> in_redis(const Secret<std::string>& url,
+Result<std::unique_ptr<CounterStore>> in_redis(const Secret<std::string>& url, Duration deadline,
                                                const CounterStores::Parts& parts) {
   const redis::RedisUrl parsed = PAWL_TRY(redis::parse_redis_url(url.reveal()));
   auto opened = RedisCounterStore::make(
-      parsed, parts.clock, {.seed = seed_of(parts.entropy.next()), .zones = load_zone});
+      parsed, parts.clock,
+      {.deadline = deadline, .seed = seed_of(parts.entropy.next()), .zones = load_zone});
   if (!opened) return std::unexpected(opened.error());
   return std::move(*opened);
 }
 
-Result<std::unique_ptr<CounterStore>> open_store(const config::LimitStore& store,
+// None where counts are kept in memory.
+Result<std::unique_ptr<CounterStore>> open_store(const config::LimitStore& store, Duration deadline,
                                                  const CounterStores::Parts& parts) {
   switch (store.kind) {
     case config::LimitStore::Kind::sqlite:
       return in_sqlite(store.path, parts);
     case config::LimitStore::Kind::redis:
-      return in_redis(store.url, parts);
+      return in_redis(store.url, deadline, parts);
     case config::LimitStore::Kind::none:
     case config::LimitStore::Kind::memory:
-      return in_memory(parts);
+      return nullptr;
   }
   __builtin_unreachable();
 }
@@ -88,7 +91,9 @@ void log_change(const log::Logger& logger, const FallbackCounterStore::Status& s
 // Declared from the bottom up, so that each is destroyed before what it stands on.
 struct CounterStores::Layers {
   explicit Layers(const Parts& parts)
-      : lost(parts.metrics.gauge("pawl_limit_store_lost",
+      : clock(parts.clock),
+        memory(in_memory(parts)),
+        lost(parts.metrics.gauge("pawl_limit_store_lost",
                                  "1 while the store of the limits does not answer.")),
         failures(parts.metrics.counter("pawl_limit_store_failures_total",
                                        "Asks that the store of the limits did not answer.")),
@@ -96,9 +101,11 @@ struct CounterStores::Layers {
             parts.metrics.counter("pawl_limit_store_decided_without_total",
                                   "Asks that were decided without the store of the limits.")) {}
 
-  std::unique_ptr<CounterStore> main;
-  std::unique_ptr<CounterStore> local;
-  std::unique_ptr<CounterStore> calendar;
+  Clock& clock;
+  Drain drain;
+  std::unique_ptr<CounterStore> memory;         // limits.store, or what stands in for it
+  std::unique_ptr<DrainableCounterStore> main;  // limits.store, when that is not memory
+  std::unique_ptr<DrainableCounterStore> calendar;
   std::unique_ptr<LeasedCounterStore> leased;
   std::unique_ptr<FallbackCounterStore> fallback;
   std::unique_ptr<SplitCounterStore> split;
@@ -114,14 +121,28 @@ struct CounterStores::Layers {
 CounterStores::CounterStores(std::unique_ptr<Layers> layers) : layers_(std::move(layers)) {}
 
 CounterStores::~CounterStores() {
-  if (layers_->leased) layers_->leased->give_back_all();
+  drain();
+}
+
+void CounterStores::drain() {
+  Layers& all = *layers_;
+  const SteadyInstant due = all.clock.steady_now() + bounds::store_drain_deadline;
+  const auto is_idle = [&] { return all.drain.wait_until_idle(due - all.clock.steady_now()); };
+  bool idle = is_idle();
+  while (idle && all.leased && all.leased->give_back_all()) idle = is_idle();
+  all.drain.close();
+  if (all.main) all.main->end();
+  if (all.calendar) all.calendar->end();
 }
 
 Result<std::unique_ptr<CounterStores>> CounterStores::open(const config::Limits& limits,
                                                            const Parts& parts) {
   auto layers = std::make_unique<Layers>(parts);
-  layers->main = PAWL_TRY(open_store(limits.store, parts));
-  layers->front = layers->main.get();
+  layers->front = layers->memory.get();
+  if (auto opened = PAWL_TRY(open_store(limits.store, limits.store_deadline, parts))) {
+    layers->main = std::make_unique<DrainableCounterStore>(layers->drain, std::move(opened));
+    layers->front = layers->main.get();
+  }
   if (limits.batch > 1) {
     layers->leased = std::make_unique<LeasedCounterStore>(
         LeasedCounterStore::Options{.terms = {.batch = limits.batch},
@@ -129,8 +150,7 @@ Result<std::unique_ptr<CounterStores>> CounterStores::open(const config::Limits&
         parts.clock, *layers->front);
     layers->front = layers->leased.get();
   }
-  if (limits.store.kind != config::LimitStore::Kind::memory) {
-    layers->local = in_memory(parts);
+  if (layers->main) {
     layers->when = when_lost(limits.on_store_failure);
     layers->fallback = std::make_unique<FallbackCounterStore>(
         FallbackCounterStore::Options{
@@ -138,11 +158,11 @@ Result<std::unique_ptr<CounterStores>> CounterStores::open(const config::Limits&
             .on_change = [logger = parts.logger, when = layers->when](
                              const auto& status) { log_change(logger, status, when); },
             .seed = seed_of(parts.entropy.next())},
-        FallbackCounterStore::Ports{parts.clock, *layers->front, *layers->local});
+        FallbackCounterStore::Ports{parts.clock, *layers->front, *layers->memory});
     layers->front = layers->fallback.get();
   }
-  if (limits.calendar_store.kind != config::LimitStore::Kind::none) {
-    layers->calendar = PAWL_TRY(open_store(limits.calendar_store, parts));
+  if (auto opened = PAWL_TRY(open_store(limits.calendar_store, limits.store_deadline, parts))) {
+    layers->calendar = std::make_unique<DrainableCounterStore>(layers->drain, std::move(opened));
     layers->split = std::make_unique<SplitCounterStore>(
         parts.clock,
         SplitCounterStore::Stores{.calendar = *layers->calendar, .others = *layers->front});

@@ -36,6 +36,10 @@ class CounterStores {
   std::string degraded() const;
   // Once a second: gives idle leases back, and brings the metrics up to date.
   void tick();
+  // The end: waits until all that was asked is answered, gives back what is leased, and ends the
+  // stores; bounds::store_drain_deadline is the longest wait. Nobody may ask any more, and whoever
+  // asked must still be there: answers come meanwhile.
+  void drain();
 
  private:
   struct Layers;

@@ -105,6 +105,7 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
                           {"upstream", config.server.upstream.host + ":" +
                                            std::to_string(config.server.upstream.port)}});
   gateway.run();
+  counters->drain();  // while the gateway stands, to which late answers go
   const Result<void> flushed = audit->flush();
   logger.info("stopped");
   return flushed;

@@ -98,14 +98,16 @@ Fields<Bucket> way_fields() {
       bind<Bucket>(
           row("shadow", "true: counted and reported, never enforced.", truth().print(false)),
           truth(), PAWL_MEMBER(shadow)),
-      bind<Bucket>(row("on_change",
-                       "What was used when the limit changes, or the plan: as_is keeps the number, "
-                       "proportional the share, reset nothing.",
-                       Node::of("as_is")),
-                   one_of<limit::OnChange>({{"as_is", limit::OnChange::as_is},
-                                            {"proportional", limit::OnChange::proportional},
-                                            {"reset", limit::OnChange::reset}}),
-                   PAWL_MEMBER(on_change)),
+      bind<Bucket>(
+          row("on_change",
+              "What was used when the limit changes, or the plan: as_is keeps the number, "
+              "proportional the share, reset nothing; where programs with two rules share a "
+              "store, reset is no limit at all.",
+              Node::of("as_is")),
+          one_of<limit::OnChange>({{"as_is", limit::OnChange::as_is},
+                                   {"proportional", limit::OnChange::proportional},
+                                   {"reset", limit::OnChange::reset}}),
+          PAWL_MEMBER(on_change)),
   };
 }
 

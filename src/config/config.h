@@ -95,6 +95,7 @@ struct Bucket {
 struct Limits {
   LimitStore store;
   LimitStore calendar_store;  // none: calendar buckets are kept where the others are
+  Duration store_deadline;    // redis: of an ask
   OnStoreFailure on_store_failure{};
   std::int64_t batch = 1;  // taken from the store at once; 1: each ask is decided there
   std::vector<LimitHeader> headers;

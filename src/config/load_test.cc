@@ -117,6 +117,7 @@ plans:
 limits:
   store: redis://me:hush@127.0.0.1:6379/0
   calendar_store: sqlite:data/counts.db
+  store_deadline: 250ms
   on_store_failure: deny
   headers: [legacy, draft7]
   buckets:
@@ -162,6 +163,7 @@ log: {level: trace, format: json}
   EXPECT_EQ(config.limits.store.kind, LimitStore::Kind::redis);
   EXPECT_EQ(config.limits.store.url.reveal(), "redis://me:hush@127.0.0.1:6379/0");
   EXPECT_EQ(config.limits.calendar_store.path, "data/counts.db");
+  EXPECT_EQ(config.limits.store_deadline, Duration::milliseconds(250));
   EXPECT_EQ(config.limits.on_store_failure, OnStoreFailure::deny);
   EXPECT_THAT(config.limits.headers, ElementsAre(LimitHeader::legacy, LimitHeader::draft7));
   ASSERT_EQ(config.limits.buckets.size(), 5U);

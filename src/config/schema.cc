@@ -125,6 +125,12 @@ Fields<Config> store_fields() {
                     "process; empty: where the others are.",
                     Node::of(""), needs_restart},
                    calendar_store(), PAWL_MEMBER(limits.calendar_store)),
+      bind<Config>({"limits.store_deadline",
+                    "How long a Redis may take over an ask. One that takes longer is decided as "
+                    "on_store_failure says; three in a row, or a lost connection, and so are all.",
+                    Node::of("50ms"), needs_restart},
+                   duration(bounds::redis_deadline_min, bounds::redis_deadline_max),
+                   PAWL_MEMBER(limits.store_deadline)),
       bind<Config>({"limits.on_store_failure",
                     "While the store does not answer: local counts in this process, allow lets "
                     "everything through, deny refuses everything.",

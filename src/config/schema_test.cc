@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "base/bounds.h"
+
 namespace pawl::config {
 namespace {
 
@@ -26,6 +28,7 @@ TEST(Schema, HoldsTheDefaultsOfTheContract) {
   EXPECT_TRUE(config.plans.empty());
   EXPECT_EQ(config.limits.store.kind, LimitStore::Kind::memory);
   EXPECT_EQ(config.limits.calendar_store.kind, LimitStore::Kind::none);
+  EXPECT_EQ(config.limits.store_deadline, bounds::redis_deadline);
   EXPECT_EQ(config.limits.on_store_failure, OnStoreFailure::local);
   EXPECT_THAT(config.limits.headers,
               ::testing::ElementsAre(LimitHeader::ratelimit, LimitHeader::legacy));
@@ -76,10 +79,11 @@ TEST(Schema, NamesWhatOnlyARestartCanChange) {
   for (const auto& field : config_fields()) {
     if (field.needs_restart) paths.push_back(field.path);
   }
-  EXPECT_THAT(paths, ::testing::ElementsAre("server.listen", "server.threads",
-                                            "server.admin.listen", "limits.store",
-                                            "limits.calendar_store", "limits.on_store_failure",
-                                            "limits.batch", "audit.sinks", "audit.on_full"));
+  EXPECT_THAT(paths,
+              ::testing::ElementsAre("server.listen", "server.threads", "server.admin.listen",
+                                     "limits.store", "limits.calendar_store",
+                                     "limits.store_deadline", "limits.on_store_failure",
+                                     "limits.batch", "audit.sinks", "audit.on_full"));
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ plans: {}
 limits:
   store: memory
   calendar_store: ""
+  store_deadline: 50ms
   on_store_failure: local
   batch: 1
   headers: [ratelimit, legacy]

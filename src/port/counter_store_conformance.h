@@ -101,6 +101,7 @@ class Suite {
   void renews_all_or_nothing();
   void gives_back_resets_and_closes();
   void keeps_what_was_used_when_the_rule_changes();
+  void serves_two_rules_of_one_count();
   void admits_a_crowd_exactly();
   void walks_beside_the_decision();
 
@@ -405,6 +406,32 @@ inline void Suite::keeps_what_was_used_when_the_rule_changes() {
   EXPECT_EQ(check(before, "acme", 1).bound().remaining, 4);
 }
 
+// As while programs are brought up to date one after the other: nothing comes free, and nobody is
+// locked out.
+inline void Suite::serves_two_rules_of_one_count() {
+  const limit::Policy wide =
+      policy("both", limit::SlidingWindow{{.count = 20, .period = Duration::hours(2)}});
+  const limit::Policy narrow =
+      policy("both", limit::SlidingWindow{{.count = 10, .period = Duration::hours(1)}});
+  EXPECT_TRUE(check(wide, "k", 20).allowed);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(check(narrow, "k").allowed);
+    EXPECT_FALSE(check(wide, "k").allowed);
+  }
+  test_.advance(Duration::hours(4));
+  EXPECT_TRUE(check(narrow, "k", 10).allowed);
+
+  const limit::Policy five = policy("pair", limit::TokenBucket({5, Duration::seconds(1)}, 5));
+  const limit::Policy four = policy("pair", limit::TokenBucket({4, Duration::seconds(1)}, 5));
+  int admitted = 0;
+  for (int i = 0; i < 400; ++i) {
+    admitted += check(i % 2 == 0 ? five : four, "k").allowed ? 1 : 0;
+    test_.advance(Duration::milliseconds(10));
+  }
+  EXPECT_GE(admitted, 6 + 4 * 4 - 1);
+  EXPECT_LE(admitted, 6 + 4 * 5);
+}
+
 inline void Suite::admits_a_crowd_exactly() {
   const limit::Policy wide = bucket("crowd", 99, Duration::hours(1));
   const limit::Policy window =
@@ -523,6 +550,7 @@ inline void Suite::run() {
   renews_all_or_nothing();
   gives_back_resets_and_closes();
   keeps_what_was_used_when_the_rule_changes();
+  serves_two_rules_of_one_count();
   admits_a_crowd_exactly();
   walks_beside_the_decision();
 }

@@ -46,7 +46,8 @@ struct FallbackCounterStore::State : std::enable_shared_from_this<State> {
   const Options options;
   ReservationIds ids;
   const Ports ports;
-  std::atomic<bool> lost = false;  // as the breaker has it, for those who only look
+  std::atomic<bool> lost = false;     // as the breaker has it, for those who only look
+  std::atomic<bool> failing = false;  // the last that was heard of the store is a failure
   std::atomic<bool> lent_locally = false;
   std::atomic<std::uint64_t> failures = 0;
   std::atomic<std::uint64_t> decided_without = 0;
@@ -76,19 +77,24 @@ struct FallbackCounterStore::State : std::enable_shared_from_this<State> {
   // The remote store has given no answer, and `error` instead.
   void failed(Turn turn, const Error& error) {
     ++failures;
+    const bool is_there = ports.remote.health().has_value();
+    const int failures_max = is_there ? bounds::store_lost_failures : 1;
     {
       const std::lock_guard lock(mutex);
-      if (!breaker.failed(turn, ports.clock.steady_now())) return;
+      failing = true;
+      if (!breaker.failed(turn, ports.clock.steady_now(), failures_max)) return;
       note_change(error.message);
     }
     if (options.on_change) options.on_change(status());
   }
 
   void answered(Turn turn) {
-    if (turn != Turn::probe) return;
+    if (turn != Turn::probe && !failing) return;
     {
       const std::lock_guard lock(mutex);
+      failing = false;
       breaker.answered(turn);
+      if (turn != Turn::probe) return;
       note_change({});
     }
     if (options.on_change) options.on_change(status());
@@ -109,7 +115,7 @@ struct FallbackCounterStore::State : std::enable_shared_from_this<State> {
       return true;
     }
     // It answered: what is wrong is this key, and no reason to count all others anew.
-    if (result.error().code == Code::invalid) {
+    if (result.error().code == Code::invalid || result.error().code == Code::refused) {
       answered(turn);
       return false;
     }

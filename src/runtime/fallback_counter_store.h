@@ -7,6 +7,9 @@
 //                     what was used before counts for nothing.
 //             allow   the ask is allowed, uncounted; its verdicts are those of a rested key.
 //             deny    the error is passed on.
+//           An error with which the store's health() is bad too makes it lost; else it takes
+//           bounds::store_lost_failures in a row, so that one slow answer does not have all keys
+//           counted anew. Code::invalid and not_found are answers: they speak of one key alone.
 //           While the store is lost it is not asked but by one probe at a time, which is a caller's
 //           own ask (core/limit/store_breaker.h): only that caller waits for the store's deadline.
 //           The first probe that is answered ends it. What was decided meanwhile is not told to the

@@ -83,6 +83,28 @@ TEST(FallbackCounterStore, AKeyThatTheStoreCannotReadTroublesNoOther) {
   EXPECT_TRUE(fallback.changes.empty());
 }
 
+TEST(FallbackCounterStore, AFewSlowAnswersDoNotMakeALostStore) {
+  Fallback fallback(WhenLost::local);
+  fallback.remote.slow = true;
+  for (int round = 0; round < 3; ++round) {
+    fallback.remote.error = lost;
+    for (int i = 1; i < bounds::store_lost_failures; ++i) {
+      EXPECT_EQ(checked(fallback.store, fallback.set, 0)->counted_by, limit::CountedBy::process);
+    }
+    fallback.remote.error.reset();
+    EXPECT_EQ(checked(fallback.store, fallback.set, 0)->counted_by, limit::CountedBy::store);
+  }
+  EXPECT_TRUE(fallback.changes.empty());
+  fallback.remote.error = lost;
+  for (int i = 0; i < bounds::store_lost_failures; ++i) {
+    EXPECT_FALSE(fallback.store.status().lost);
+    ASSERT_TRUE(checked(fallback.store, fallback.set, 0).has_value());
+  }
+  EXPECT_TRUE(fallback.store.status().lost);
+  fallback.come_back();
+  EXPECT_EQ(checked(fallback.store, fallback.set, 0)->counted_by, limit::CountedBy::store);
+}
+
 TEST(FallbackCounterStore, AllowsUncountedAndSaysSo) {
   Fallback fallback(WhenLost::allow);
   fallback.remote.error = lost;

@@ -49,7 +49,7 @@ LeaseTable::Place* LeaseTable::make(const Count& count, Hash128 id, const Places
   } else {
     for (std::size_t i = 0; i < places_looked_at && place == nullptr; ++i) {
       Place& candidate = places_[cursor_++ % places_.size()];
-      if (candidate.busy || !candidate.lease.is_idle(now)) continue;
+      if (candidate.busy || !candidate.waiters.empty() || !candidate.lease.is_idle(now)) continue;
       if (std::ranges::find(taken, &candidate) == taken.end()) place = &candidate;
     }
     if (place == nullptr) return nullptr;

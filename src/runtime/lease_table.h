@@ -2,7 +2,8 @@
 //
 // Contract: a place stays where it is, and keeps its count while it is busy. Policies of one name
 //           share a lease; under another rule it begins anew, and what is under way is spoiled.
-// Bounds:   places_max places; one whose lease is idle makes room for another count.
+// Bounds:   places_max places; one whose lease is idle, and for which nobody waits, makes room for
+//           another count.
 // Threads:  none of its own: whoever owns it holds a lock.
 #pragma once
 

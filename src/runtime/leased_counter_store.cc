@@ -34,7 +34,7 @@ class LeasedCounterStore::State : public std::enable_shared_from_this<State> {
   CounterStore& store;
 
   void check(Counts counts, std::int64_t cost, Done<limit::Answer> done);
-  void give_back(bool all);
+  bool give_back(bool all);
   // The store has just been told to close or to reset it.
   void forget(Hash128 id);
   void forget_refusals(const std::vector<Hash128>& ids);
@@ -212,10 +212,7 @@ void LeasedCounterStore::State::wait_for(Place& place, Waiter waiter, Actions& a
     place.waiters.push_back(std::move(waiter));
     return;
   }
-  auto refused = failure(Code::unavailable, "too many asks wait for one lease (" +
-                                                std::to_string(place.waiters.size()) +
-                                                "): the store is too slow for them");
-  actions.told.emplace_back(std::move(waiter), std::move(refused));
+  actions.straight.push_back(std::move(waiter));
 }
 
 // A store may answer before its call returns. What comes of that is done here, in turn: not within
@@ -339,12 +336,14 @@ void LeasedCounterStore::State::finish(Fetch& fetch, const Error* error, SteadyI
   }
 }
 
-void LeasedCounterStore::State::give_back(bool all) {
+// False: there was nothing.
+bool LeasedCounterStore::State::give_back(bool all) {
   const SteadyInstant now = clock_.steady_now();
   Actions actions;
   {
     const std::lock_guard lock(mutex_);
     for (Place& place : table_.all()) {
+      if (all && actions.fetches.size() == bounds::limit_lease_returns_max) break;
       if (place.busy) continue;
       const std::int64_t ended = place.lease.take_ended(now);
       const std::int64_t units = ended > 0 || !all ? ended : place.lease.take_all();
@@ -354,7 +353,9 @@ void LeasedCounterStore::State::give_back(bool all) {
       fetch->ended.emplace_back(0, units);
     }
   }
+  const bool any = !actions.fetches.empty();
   run(std::move(actions));
+  return any;
 }
 
 void LeasedCounterStore::State::forget(Hash128 id) {
@@ -433,8 +434,8 @@ void LeasedCounterStore::give_back_idle() {
   state_->give_back(false);
 }
 
-void LeasedCounterStore::give_back_all() {
-  state_->give_back(true);
+bool LeasedCounterStore::give_back_all() {
+  return state_->give_back(true);
 }
 
 }  // namespace pawl

@@ -60,7 +60,9 @@ class LeasedCounterStore final : public CounterStore {
   Result<void> health() override;
 
   void give_back_idle();
-  void give_back_all();
+  // All that is not busy, but of no more counts at once than a store answers in time. Call it again
+  // when those are answered, until it says false.
+  bool give_back_all();
 
  private:
   class State;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/limit/pacer_record.h"
+
 namespace pawl {
 
 namespace pacer = limit::pacer;
@@ -29,13 +31,19 @@ std::optional<SteadyInstant> wake_of(const pacer::Effects& effects) {
 }  // namespace
 
 struct SessionPacer::State : std::enable_shared_from_this<State> {
+  struct Asking {
+    Done done;
+    Correlation correlation;
+  };
+
   State(Options options, Ports ports_, Hooks hooks_)
       : ports(ports_),
         hooks(std::move(hooks_)),
         policy(std::move(options.name), limit::TokenBucket(options.rate, options.burst)),
         session(std::move(options.session)),
         machine({.bucket = limit::TokenBucket(options.rate, options.burst),
-                 .adaptive = options.adaptive}) {}
+                 .adaptive = options.adaptive,
+                 .closing_max = options.closing_max}) {}
 
   void handle(pacer::Event event);
   void work(std::unique_lock<std::mutex>& lock);
@@ -46,14 +54,14 @@ struct SessionPacer::State : std::enable_shared_from_this<State> {
   void run(pacer::Charge);
   void run(pacer::Refund);
   void run(pacer::Close effect);
-  void run(pacer::Release effect) { end(effect.ticket, {}); }
+  void run(pacer::Open);
+  void run(pacer::Release effect);
   void run(pacer::Refuse effect) { end(effect.ticket, std::unexpected(std::move(effect.error))); }
   void run(pacer::WakeAt effect) {
     if (hooks.wake_at) hooks.wake_at(effect.at);
   }
-  void run(const pacer::Note& note) {
-    if (hooks.note) hooks.note(note);
-  }
+  void run(const pacer::Note& note);
+  Result<void> record(const pacer::Note& note, const Correlation* correlation = nullptr);
   void end(Ticket ticket, Result<void> result);
   CounterStore::Done<void> told();
 
@@ -69,9 +77,13 @@ struct SessionPacer::State : std::enable_shared_from_this<State> {
   std::deque<pacer::Event> inbox;
   bool working = false;  // some thread decides and runs effects; others leave their events to it
   bool stopped = false;
-  std::map<Ticket, Done> asks;
+  std::map<Ticket, Asking> asks;
+  std::deque<Done> reopenings;  // as their events stand in the inbox
   Ticket last_ticket = 0;
   std::optional<SteadyInstant> wake;
+
+  // Whoever works: the note of a release comes just before it.
+  std::optional<Error> unrecorded;
 };
 
 void SessionPacer::State::handle(pacer::Event event) {
@@ -106,7 +118,7 @@ SessionPacer::Ticket SessionPacer::State::ask(Ask ask, Done done) {
   {
     const std::lock_guard lock(mutex);
     ticket = ++last_ticket;
-    asks.emplace(ticket, std::move(done));
+    asks.emplace(ticket, Asking{std::move(done), std::move(ask.correlation)});
   }
   handle(pacer::Asked{.ticket = ticket,
                       .operation = std::move(ask.operation),
@@ -121,10 +133,49 @@ void SessionPacer::State::end(Ticket ticket, Result<void> result) {
     const std::lock_guard lock(mutex);
     const auto found = asks.find(ticket);
     if (found == asks.end()) return;  // withdrawn while this was decided: the unit is spent
-    done = std::move(found->second);
+    done = std::move(found->second.done);
     asks.erase(found);
   }
   done(std::move(result));
+}
+
+// Recorded before sent: what is not on record does not leave, and its unit is spent.
+void SessionPacer::State::run(pacer::Release effect) {
+  if (!unrecorded) return end(effect.ticket, {});
+  end(effect.ticket,
+      failure(Code::unavailable, "Not sent: the audit log did not take the decision (" +
+                                     std::exchange(unrecorded, std::nullopt)->message +
+                                     "). Ask again when it does."));
+}
+
+void SessionPacer::State::run(const pacer::Note& note) {
+  const auto tell = [this](const pacer::Note& what) {
+    if (hooks.note) hooks.note(what);
+  };
+  if (const Result<void> recorded = record(note); !recorded) {
+    if (std::holds_alternative<pacer::RateLimitTokenAcquired>(note)) unrecorded = recorded.error();
+    tell(pacer::RateLimitUnrecorded{recorded.error()});
+  }
+  tell(note);
+}
+
+Result<void> SessionPacer::State::record(const pacer::Note& note, const Correlation* correlation) {
+  if (ports.events == nullptr) return {};
+  auto made = pacer::record(note, policy, session);
+  if (!made) return {};
+  audit::Event event{.type = audit::EventType::pace,
+                     .timestamp = ports.clock.wall_now(),
+                     .operation = std::move(made->operation),
+                     .correlation = {},
+                     .details = std::move(made->details)};
+  if (correlation != nullptr) {
+    event.correlation = *correlation;
+  } else {
+    const std::lock_guard lock(mutex);
+    const auto found = asks.find(made->ticket);
+    if (found != asks.end()) event.correlation = found->second.correlation;
+  }
+  return ports.events->append(std::move(event));
 }
 
 void SessionPacer::State::run(pacer::Charge) {
@@ -145,6 +196,31 @@ void SessionPacer::State::run(pacer::Refund) {
 
 void SessionPacer::State::run(pacer::Close effect) {
   ports.counters.close(count(), effect.until, told());
+}
+
+// The store's reset forgets what was used as well as the closing. So that nobody leaves too soon,
+// all of the bucket is taken, and calls go on at the pace.
+void SessionPacer::State::run(pacer::Open) {
+  Done done;
+  {
+    const std::lock_guard lock(mutex);
+    done = std::move(reopenings.front());
+    reopenings.pop_front();
+  }
+  ports.counters.reset(
+      count(), [self = shared_from_this(), done = std::move(done)](Result<void> opened) mutable {
+        if (!opened) {
+          self->handle(pacer::TellingFailed{opened.error()});
+          return done(std::move(opened));
+        }
+        const Count mine = self->count();
+        self->ports.counters.check(
+            {&mine, 1}, limit::capacity_of(self->policy.rule),
+            [self, done = std::move(done)](const Result<limit::Answer>& emptied) mutable {
+              if (!emptied) self->handle(pacer::TellingFailed{emptied.error()});
+              done({});
+            });
+      });
 }
 
 CounterStore::Done<void> SessionPacer::State::told() {
@@ -175,7 +251,7 @@ SessionPacer::SessionPacer(Options options, Ports ports, Hooks hooks)
     : state_(std::make_shared<State>(std::move(options), ports, std::move(hooks))) {}
 
 SessionPacer::~SessionPacer() {
-  std::map<Ticket, Done> withdrawn;  // destroyed without the lock
+  std::map<Ticket, State::Asking> withdrawn;  // destroyed without the lock
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [this] { return !state_->working; });
   state_->stopped = true;
@@ -186,6 +262,8 @@ SessionPacer::~SessionPacer() {
 Result<void> SessionPacer::acquire(Ask ask) {
   State& state = *state_;
   const SteadyInstant deadline = ask.deadline;
+  const std::string operation = ask.operation;
+  const Correlation correlation = ask.correlation;
   std::optional<Result<void>> result;  // guarded by the mutex
   state.ask(std::move(ask), [&](Result<void> end) {
     const std::lock_guard lock(state.mutex);
@@ -194,12 +272,14 @@ Result<void> SessionPacer::acquire(Ask ask) {
   });
   std::unique_lock lock(state.mutex);
   state.wait_for(lock, result);
-  if (*result && state.ports.clock.steady_now() > deadline) {
-    return failure(Code::refused,
+  if (!*result || state.ports.clock.steady_now() <= deadline) return *std::move(result);
+  lock.unlock();
+  const Error late(Code::refused, Outcome::not_applied,
                    "Not sent: its turn came in time, but this thread woke after the deadline. Ask "
                    "again with a later one.");
-  }
-  return *std::move(result);
+  // It is refused whether that is on record or not.
+  (void)state.record(pacer::RateLimitNotSent{.operation = operation, .error = late}, &correlation);
+  return std::unexpected(late);
 }
 
 SessionPacer::Ticket SessionPacer::ask(Ask ask, Done done) {
@@ -212,7 +292,7 @@ bool SessionPacer::withdraw(Ticket ticket) {
     const std::lock_guard lock(state_->mutex);
     const auto found = state_->asks.find(ticket);
     if (found == state_->asks.end()) return false;
-    withdrawn = std::move(found->second);
+    withdrawn = std::move(found->second.done);
     state_->asks.erase(found);
   }
   state_->handle(pacer::Withdrawn{ticket});
@@ -224,6 +304,14 @@ void SessionPacer::heard(std::string operation, int status, std::span<const limi
       pacer::Heard{.operation = std::move(operation),
                    .status = status,
                    .pushback = limit::parse_pushback(fields, state_->ports.clock.wall_now())});
+}
+
+void SessionPacer::reopen(Done done) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->reopenings.push_back(std::move(done));
+  }
+  state_->handle(pacer::Reopened{});
 }
 
 void SessionPacer::poll() {

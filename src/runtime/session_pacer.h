@@ -11,6 +11,9 @@
 //           too many wait; Code::unavailable: no store, and without it nobody knows the pace).
 //           Processes that give the same name and session to the same store share one pace. All
 //           answers to paced calls are to be heard(), refusals above all.
+// Audit:    with Ports::events every decision is an event of its own (core/limit/pacer_record.h):
+//           a call left, waits or is refused; the session was closed by a server, or reopened. What
+//           the audit log does not take does not leave.
 // Time:     there is no thread in here. Whoever blocks in acquire() watches the clock; whoever only
 //           uses ask() calls poll() at the instant that Hooks::wake_at was given last. A poll() too
 //           early does nothing.
@@ -27,12 +30,15 @@
 #include <span>
 #include <string>
 
+#include "base/bounds.h"
+#include "base/correlation.h"
 #include "core/limit/pacer.h"
 #include "core/limit/pushback.h"
 #include "core/limit/rate.h"
 #include "pawl/clock.h"
 #include "pawl/result.h"
 #include "port/counter_store.h"
+#include "port/event_sink.h"
 
 namespace pawl {
 
@@ -47,10 +53,12 @@ class SessionPacer {
     limit::Rate rate = {};
     std::int64_t burst = 0;
     bool adaptive = true;  // a 429 that names no instant closes the session for one interval
+    Duration closing_max = bounds::pacer_closing_max;  // a longer word is believed for so long
   };
   struct Ports {
     Clock& clock;
     CounterStore& counters;
+    EventSink* events = nullptr;  // null: no audit log is kept
   };
   struct Hooks {
     std::function<void(const limit::pacer::Note&)> note = {};
@@ -60,6 +68,7 @@ class SessionPacer {
     std::string operation = {};
     bool urgent = false;  // a cancel, or the venue's own reduce-only
     SteadyInstant deadline = SteadyInstant::max();
+    Correlation correlation = {};  // of its audit events
   };
 
   SessionPacer(Options options, Ports ports, Hooks hooks);
@@ -75,6 +84,11 @@ class SessionPacer {
   bool withdraw(Ticket ticket);
 
   void heard(std::string operation, int status, std::span<const limit::Field> fields);
+  // Lifts what servers said, for everybody who shares the store: an operator knows that it no
+  // longer holds. Calls go on at the pace, the first of them one interval from now; other processes
+  // learn of it at their next ask after bounds::pacer_look_wait at the most. An error: the store
+  // could not be told, and keeps the session closed.
+  void reopen(Done done);
   void poll();
 
  private:

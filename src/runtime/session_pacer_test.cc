@@ -9,8 +9,11 @@
 #include <future>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <mutex>
 #include <thread>
+
+#include "adapter/memory/memory_event_sink.h"
 
 namespace pawl {
 namespace {
@@ -71,7 +74,14 @@ class BucketStore final : public CounterStore {
   }
   void reserve(Counts, std::int64_t, Duration, Done<Reservation>) override { FAIL(); }
   void settle(Counts, std::uint64_t, Settlement, Done<void>) override { FAIL(); }
-  void reset(const Count&, Done<void>) override { FAIL(); }
+  void reset(const Count&, Done<void> done) override {
+    if (broken) return done(std::unexpected(lost()));
+    {
+      const std::lock_guard lock(mutex_);
+      state_ = {};
+    }
+    done({});
+  }
 
   bool held = false;
   bool broken = false;
@@ -103,7 +113,20 @@ class SessionPacerTest : public testing::Test {
     };
   }
 
+  // "operation decision: why, for external_reference", of every event.
+  std::vector<std::string> recorded() const {
+    std::vector<std::string> lines;
+    for (const audit::Event& event : sink.events()) {
+      EXPECT_EQ(event.type, audit::EventType::pace);
+      std::map<std::string_view, json::Value> details(event.details.begin(), event.details.end());
+      lines.push_back(event.operation + " " + *details["decision"].if_string() + ": " +
+                      *details["why"].if_string() + " " + event.correlation.external_reference);
+    }
+    return lines;
+  }
+
   SharedClock clock;
+  MemoryEventSink sink;
   BucketStore store{clock};
   SteadyInstant wake_at;
   std::vector<std::string> ends;
@@ -155,6 +178,97 @@ TEST_F(SessionPacerTest, PacersOnOneStoreShareOnePaceAndEveryClosing) {
   EXPECT_THAT(ends, ElementsAre("one", "other"));
 }
 
+TEST_F(SessionPacerTest, ReopensForEverybodyOnTheStoreAtThePace) {
+  SessionPacer one(options(), {clock, store}, hooks());
+  SessionPacer other(options(), {clock, store}, hooks());
+  const std::vector<limit::Field> never = {{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"}};
+  one.heard("place", 429, never);
+  other.heard("place", 429, never);
+  one.ask({.operation = "place"}, as("one"));
+  other.ask({.operation = "place"}, as("other"));
+  one.reopen(as("reopened"));
+  EXPECT_THAT(ends, ElementsAre("reopened"));
+  SessionPacer third(options(), {clock, store}, hooks());
+  third.ask(within(second - Duration::nanoseconds(1)), as("third"));
+  EXPECT_THAT(ends, ElementsAre("reopened", "third: refused"));  // not sooner than the pace
+  ends.clear();
+  clock.advance(second);
+  one.poll();
+  EXPECT_THAT(ends, ElementsAre("one"));
+  clock.advance(bounds::pacer_look_wait);
+  other.poll();
+  EXPECT_THAT(ends, ElementsAre("one", "other"));
+}
+
+TEST_F(SessionPacerTest, SaysWhenTheStoreCouldNotBeReopened) {
+  SessionPacer session(options(), {clock, store}, hooks());
+  const std::vector<limit::Field> fields = {{"Retry-After", "3600"}};
+  session.heard("place", 429, fields);
+  store.broken = true;
+  session.reopen(as("reopened"));
+  EXPECT_THAT(ends, ElementsAre("reopened: unavailable"));
+  store.broken = false;
+  clock.advance(second);
+  session.ask(within(second), as("order"));
+  EXPECT_THAT(ends, ElementsAre("reopened: unavailable", "order: refused"));
+}
+
+TEST_F(SessionPacerTest, HowLongAWordIsBelievedIsAnOption) {
+  SessionPacer session({.session = "saxo", .closing_max = Duration::seconds(30)}, {clock, store},
+                       hooks());
+  const std::vector<limit::Field> fields = {{"Retry-After", "3600"}};
+  session.heard("place", 429, fields);
+  session.ask({.operation = "place"}, as("order"));
+  EXPECT_EQ(wake_at - clock.steady_now(), Duration::seconds(30));
+}
+
+TEST_F(SessionPacerTest, EveryDecisionIsRecordedWithItsReason) {
+  SessionPacer session(options(), {clock, store, &sink}, hooks());
+  const auto ask = [&](const char* reference, SteadyInstant deadline) {
+    session.ask({.operation = "place",
+                 .deadline = deadline,
+                 .correlation = {.external_reference = reference}},
+                as(reference));
+  };
+  ask("A", SteadyInstant::max());
+  ask("B", SteadyInstant::max());
+  ask("C", clock.steady_now());
+  const std::vector<limit::Field> fields = {{"X-RateLimit-SessionOrders-Limit", "1"},
+                                            {"X-RateLimit-SessionOrders-Remaining", "0"},
+                                            {"X-RateLimit-SessionOrders-Reset", "30"}};
+  session.heard("place", 429, fields);
+  session.reopen(as("reopened"));
+  EXPECT_THAT(
+      recorded(),
+      ElementsAre(
+          "place allowed: 'place' may leave by 'orders' (1/1s): 0 more may leave at once. A",
+          "place waiting: 'place' waits 1s for the pace of 'orders' (1/1s). B",
+          "place refused: 'place' was not sent: its deadline is 2024-10-04T00:00:00.000Z, "
+          "and the earliest it could leave is 2024-10-04T00:00:01.000Z, by the session's "
+          "pace. Ask again with a later deadline; the pace is 1/1s. C",
+          "place closed: 'orders' is closed for 30s: the 429 to 'place' says that "
+          "'SessionOrders' has 0 of 1 left. ",
+          "place waiting: 'place' waits 30s: 'orders' is closed by a server's word. B",
+          "reopen reopened: 'orders' was reopened by an operator: the first may leave in "
+          "1s. "));
+}
+
+TEST_F(SessionPacerTest, WhatIsNotOnRecordDoesNotLeave) {
+  MemoryEventSink full(0);
+  std::vector<std::string> notes;
+  SessionPacer session(options(), {clock, store, &full}, {.note = [&](const pacer::Note& note) {
+                         if (const auto* lost = std::get_if<pacer::RateLimitUnrecorded>(&note)) {
+                           notes.push_back(lost->error.message);
+                         }
+                       }});
+  const Result<void> end = session.acquire({.operation = "place"});
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().code, Code::unavailable);
+  EXPECT_EQ(end.error().outcome, Outcome::not_applied);
+  EXPECT_THAT(end.error().message, HasSubstr("the audit log did not take the decision"));
+  EXPECT_EQ(notes.size(), 1U);
+}
+
 TEST_F(SessionPacerTest, AcquireSaysWhenItWouldHaveBeen) {
   SessionPacer session(options(), {clock, store}, hooks());
   EXPECT_TRUE(session.acquire(within(Duration())));
@@ -167,11 +281,13 @@ TEST_F(SessionPacerTest, AcquireSaysWhenItWouldHaveBeen) {
 }
 
 TEST_F(SessionPacerTest, AcquireLetsNothingOutWhenItsThreadWokeLate) {
-  SessionPacer session(options(), {clock, store},
+  SessionPacer session(options(), {clock, store, &sink},
                        {.note = [this](const pacer::Note&) { clock.advance(second * 2); }});
   const Result<void> late = session.acquire(within(second));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, Code::refused);
+  EXPECT_EQ(late.error().outcome, Outcome::not_applied);
+  EXPECT_THAT(recorded(), ElementsAre(HasSubstr("allowed"), HasSubstr("this thread woke after")));
 }
 
 TEST_F(SessionPacerTest, WithoutTheStoreNobodyLeaves) {

@@ -6,7 +6,9 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
+import threading
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +52,10 @@ class OwnRedis:
     def answers(self) -> bool:
         ping = ["redis-cli", "-p", str(self.port), "ping"]
         return subprocess.run(ping, capture_output=True, check=False).stdout == b"PONG\n"
+
+    def signal(self, which: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(which)
 
     def kill(self) -> None:
         if self.process is not None:
@@ -110,6 +116,70 @@ def test_a_lost_store_is_seen_survived_and_found_again(pawl: Path, tmp_path: Pat
             )
             assert allowed(gateway, 3, "acme") == 1, "two were used before it was lost"
             assert json.loads(gateway.ask_admin("/healthz").body) == {"status": "ok"}
+
+
+def test_a_stop_waits_for_what_the_stores_still_have_to_answer(pawl: Path, tmp_path: Path) -> None:
+    release = threading.Event()
+
+    def slow(connection: socket.socket, head: bytes) -> None:
+        release.wait(timeout=stack.WAIT_SECONDS)
+        stack.answer_ok(connection, head)
+
+    with own_redis(tmp_path) as redis:
+        settings = {
+            "buckets": """
+    - { name: slots, algorithm: concurrency, slots: 50, lease: 1m }
+    - { name: month, algorithm: calendar, limit: 1000, every: month }""",
+            "stores": f'  store: "{redis.url()}"\n  store_deadline: 2s\n'
+            f"  calendar_store: sqlite:{tmp_path}/limits.db",
+        }
+        with stack.running(pawl, **settings) as gateway, contextlib.ExitStack() as clients:
+            gateway.upstream.behave = slow
+            busy = [clients.enter_context(gateway.connect()) for _ in range(8)]
+            for connection in busy:
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: t\r\nX-Tenant-Id: acme\r\n\r\n")
+            stack.wait_for(lambda: len(gateway.upstream.received) == len(busy), "the requests")
+            redis.signal(signal.SIGSTOP)
+            gateway.process.send_signal(signal.SIGTERM)
+            release.set()
+            assert [stack.read_reply(connection).status for connection in busy] == [200] * 8
+            assert gateway.process.wait(timeout=stack.WAIT_SECONDS) == 0, gateway.log
+
+
+def test_a_stop_gives_back_what_was_leased_and_not_used(pawl: Path, tmp_path: Path) -> None:
+    limit, used = 500, 40
+    tenants = [fresh_tenant() for _ in range(5)]
+    buckets = f"[{{ name: hourly, rate: {limit}/1h }}]"
+    with own_redis(tmp_path) as redis:
+        store = f'  store: "{redis.url()}"\n  store_deadline: 2s\n'
+        with stack.running(pawl, buckets=buckets, stores=store + "  batch: 100") as gateway:
+            for _ in range(used):
+                assert [allowed(gateway, 1, tenant) for tenant in tenants] == [1] * len(tenants)
+        with stack.running(pawl, buckets=buckets, stores=store) as gateway:
+            left = [gateway.get(tenant=t).headers["x-ratelimit-remaining"] for t in tenants]
+        assert left == [str(limit - used - 1)] * len(tenants)
+
+
+def test_a_slow_store_is_waited_for_as_long_as_set_and_not_lost(
+    pawl: Path, tmp_path: Path
+) -> None:
+    with own_redis(tmp_path) as redis:
+        settings = {
+            "buckets": "[{ name: hourly, rate: 10/1h }]",
+            "stores": f'  store: "{redis.url()}"\n  store_deadline: 4s',
+        }
+        with stack.running(pawl, **settings) as gateway:
+            assert allowed(gateway, 1, "acme") == 1
+            redis.signal(signal.SIGSTOP)
+            with gateway.connect() as waiting:
+                waiting.sendall(b"GET / HTTP/1.1\r\nHost: t\r\nX-Tenant-Id: acme\r\n\r\n")
+                waiting.settimeout(0.3)  # six times the usual deadline
+                with contextlib.suppress(TimeoutError):
+                    raise AssertionError(f"decided without the store: {waiting.recv(100)!r}")
+                redis.signal(signal.SIGCONT)
+                waiting.settimeout(stack.WAIT_SECONDS)
+                assert stack.read_reply(waiting).headers["x-ratelimit-remaining"] == "8"
+            assert not gateway.events("limit_store_lost")
 
 
 def test_a_lost_store_refuses_or_lets_through_by_setting(pawl: Path, tmp_path: Path) -> None:

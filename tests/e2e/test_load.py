@@ -41,6 +41,12 @@ def resident_kib(pid: int) -> int:
     return int(status.partition("VmRSS:")[2].split()[0])
 
 
+def growth(gateway: stack.Gateway, script: Path) -> int:
+    before = resident_kib(gateway.process.pid)
+    run_wrk(gateway, script)
+    return resident_kib(gateway.process.pid) - before
+
+
 def test_load_is_served_without_an_error_or_growth(pawl: Path, tmp_path: Path) -> None:
     script = tmp_path / "tenants.lua"
     script.write_text(TENANTS)
@@ -50,9 +56,9 @@ def test_load_is_served_without_an_error_or_growth(pawl: Path, tmp_path: Path) -
         # wrk drops the answers still on their way when it stops, so pawl may have seen a few more.
         assert 2100 <= allowed + 32 and allowed <= 100 * 21 + 100, "21 for each of 100 tenants"
         assert refused > 100
-        warm = resident_kib(gateway.process.pid)
-        run_wrk(gateway, script)
-        grown = resident_kib(gateway.process.pid) - warm
+        # What waits for a slow disk is bounded, and its memory is used again: of several rounds the
+        # one that grew least tells whether something is kept.
+        grown = min(growth(gateway, script) for _ in range(3))
         print(f"{first / SECONDS:.0f} answers a second; grown by {grown} KiB")
         # Sanitizers keep freed memory back for a while, so they are given more room.
         assert grown < (200_000 if "san" in str(pawl) else 8_000), "memory grows with the load"

@@ -80,7 +80,9 @@ bool MemoryCounterStore::check_known(Counts counts, std::int64_t cost, limit::An
     for (std::size_t i = 0; i < few; ++i) {
       const limit::Verdict& verdict = answer.verdicts[i];
       // What take() would make of it.
-      if (verdict.allowed) readings[i].cell.a = (answer.now.moment + verdict.full_after).ns();
+      if (verdict.allowed) {
+        readings[i].cell = {.a = (answer.now.moment + verdict.full_after).ns(), .b = 0};
+      }
     }
     if (write_together(std::span<const CellTable::Reading, few>(readings))) return true;
   }
@@ -109,16 +111,16 @@ limit::Answer MemoryCounterStore::check_now(Counts counts, std::int64_t cost) {
 
 void MemoryCounterStore::check_any(Counts counts, std::int64_t cost, limit::Answer& answer) {
   const limit::Ask ask{.cost = cost, .holder = any_marks(counts) ? ids_.next() : 0};
-  answer = decide(counts, ask, read_clock(counts));
+  answer = decide(counts, ask);
 }
 
-limit::Answer MemoryCounterStore::decide(Counts counts, limit::Ask ask, limit::Now now) {
+limit::Answer MemoryCounterStore::decide(Counts counts, limit::Ask ask) {
   const auto with = [&]<std::size_t counts_max, bool with_marks>() {
-    Step<counts_max, with_marks> step(*this, counts, now);
-    limit::Answer answer = limit::decide(step.members(), ask, now);
-    while (ask.cost > 0 && step.changed() && !step.write()) {
+    Step<counts_max, with_marks> step(*this, counts);
+    limit::Answer answer = limit::decide(step.members(), ask, step.now());
+    while (ask.cost > 0 && step.is_to_be_written(answer) && !step.write()) {
       step.read();
-      answer = limit::decide(step.members(), ask, now);
+      answer = limit::decide(step.members(), ask, step.now());
     }
     return answer;
   };
@@ -131,11 +133,11 @@ limit::Answer MemoryCounterStore::decide(Counts counts, limit::Ask ask, limit::N
 }
 
 template <class Change>
-bool MemoryCounterStore::apply(Counts counts, limit::Now now, const Change& change) {
-  Step<bounds::limit_policies_max, true> step(*this, counts, now);
+bool MemoryCounterStore::apply(Counts counts, const Change& change) {
+  Step<bounds::limit_policies_max, true> step(*this, counts);
   for (;; step.read()) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (!change(i, *counts[i].policy, step.state(i))) return false;
+      if (!change(i, step.state(i), step.now())) return false;
     }
     if (step.write()) return true;
   }
@@ -155,14 +157,14 @@ void MemoryCounterStore::reserve(Counts counts, std::int64_t cost, Duration hold
     const std::lock_guard lock(holds_mutex_);
     forget_holds(now.moment);
     if (holds_.size() >= bounds::limit_reservations_max) {
-      return done(failure(Code::unavailable, "too many open reservations (" +
-                                                 std::to_string(holds_.size()) +
-                                                 "): settle some, or let them run out"));
+      return done(failure(Code::refused, "too many open reservations (" +
+                                             std::to_string(holds_.size()) +
+                                             "): settle some, or let them run out"));
     }
     holds_[reservation.id] = {
         .key = hash(*counts[0].policy, counts[0].key), .reserved = ask, .until = now.moment + hold};
   }
-  reservation.answer = decide(counts, ask, now);
+  reservation.answer = decide(counts, ask);
   {
     const std::lock_guard lock(holds_mutex_);
     if (reservation.answer.allowed) {
@@ -185,11 +187,11 @@ void MemoryCounterStore::settle(Counts counts, std::uint64_t id, Settlement how,
     if (!hold) return done(reservation_not_found());
     if (how.kind == Settlement::Kind::renew) holds_[id] = *hold;
   }
-  const auto settle = [&](std::size_t i, const limit::Policy& policy, limit::State& state) {
+  const auto settle = [&](std::size_t i, limit::State& state, limit::Now then) {
     return !limit::is_charged(hold->charged, i) ||
-           limit::settle(policy, state, hold->reserved, how, now);
+           limit::settle(*counts[i].policy, state, hold->reserved, how, then);
   };
-  if (!apply(counts, now, settle)) return done(reservation_not_found());
+  if (!apply(counts, settle)) return done(reservation_not_found());
   if (how.kind == Settlement::Kind::renew) {
     const std::lock_guard lock(holds_mutex_);
     const auto renewed = holds_.find(id);
@@ -199,9 +201,8 @@ void MemoryCounterStore::settle(Counts counts, std::uint64_t id, Settlement how,
 }
 
 void MemoryCounterStore::refund(const Count& count, std::int64_t cost, Done<void> done) {
-  const limit::Now now = read_clock({&count, 1});
-  apply({&count, 1}, now, [&](std::size_t, const limit::Policy& policy, limit::State& state) {
-    limit::give_back(policy, state, {.cost = cost, .charged = now}, now);
+  apply({&count, 1}, [&](std::size_t, limit::State& state, limit::Now now) {
+    limit::give_back(*count.policy, state, {.cost = cost, .charged = now}, now);
     return true;
   });
   done({});
@@ -242,8 +243,8 @@ void MemoryCounterStore::close(const Count& count, Instant until, Done<void> don
       std::erase_if(closed_, [&](const auto& each) { return each.second <= now; });
     }
     if (closed_.size() >= bounds::limit_closed_max && !closed_.contains(key)) {
-      return done(failure(Code::unavailable, "too many closed keys (" +
-                                                 std::to_string(closed_.size()) + "): reset some"));
+      return done(failure(Code::refused, "too many closed keys (" + std::to_string(closed_.size()) +
+                                             "): reset some"));
     }
     limit::Moment& kept = closed_[key];
     kept = std::max(kept, end);

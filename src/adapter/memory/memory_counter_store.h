@@ -75,11 +75,11 @@ class MemoryCounterStore final : public CounterStore {
   [[gnu::noinline]] void check_any(Counts counts, std::int64_t cost, limit::Answer& answer);
   template <std::size_t few>
   static bool write_together(std::span<const CellTable::Reading, few> readings);
-  limit::Answer decide(Counts counts, limit::Ask ask, limit::Now now);
-  // Changes states by hand, all at once. `change` gets the index of the count, its policy and its
-  // state, and may be called more than once. Where it says false, nothing is changed.
+  limit::Answer decide(Counts counts, limit::Ask ask);
+  // Changes states by hand, all at once. `change` gets the index of the count, its state and the
+  // time, and may be called more than once. Where it says false, nothing is changed.
   template <class Change>
-  bool apply(Counts counts, limit::Now now, const Change& change);
+  bool apply(Counts counts, const Change& change);
   bool is_rested(MarkTable::Kept& kept, limit::Now now);
   limit::Moment closed_until(Hash128 key);
   void forget(Hash128 key);

@@ -4,9 +4,11 @@
 #include "adapter/memory/memory_counter_store.h"
 
 #include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "adapter/system/system_clock.h"
@@ -291,6 +293,44 @@ TEST(MemoryCounterStore, AHotKeyKeepsItsPaceWhileOthersComeAndGo) {
   EXPECT_EQ(store.check_now({&count, 1}, 0).bound().remaining, 1'000 - admitted);
 }
 
+// Whoever reads it may be held up before it gets to use what it read.
+class SlowClock final : public Clock {
+ public:
+  Instant wall_now() override { return clock_.wall_now(); }
+  SteadyInstant steady_now() override {
+    const SteadyInstant now = clock_.steady_now();
+    if (const auto meanwhile = std::exchange(meanwhile_, {})) meanwhile();
+    return now;
+  }
+  void advance(Duration by) { clock_.advance(by); }
+  // What others do in the meantime, once.
+  void hold_up(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
+
+ private:
+  ManualClock clock_;
+  std::function<void()> meanwhile_;
+};
+
+TEST(MemoryCounterStore, AThreadThatIsLateForgivesNobodyWhatWasUsedSince) {
+  SlowClock clock;
+  MemoryCounterStore store(clock);
+  const limit::Policy window{"w", limit::SlidingWindow{{10, Duration::seconds(1)}}};
+  const auto ask = [&](std::int64_t cost) {
+    const Count count{&window, "k"};
+    return store.check_now({&count, 1}, cost).allowed;
+  };
+  const Duration into = Duration::nanoseconds(clock.steady_now().ns() % Duration::seconds(1).ns());
+  clock.advance(Duration::milliseconds(999) - into);  // just before the grid's line
+  EXPECT_TRUE(ask(1));
+  clock.hold_up([&] {
+    clock.advance(Duration::milliseconds(1'002));
+    EXPECT_TRUE(ask(7));
+  });
+  EXPECT_TRUE(ask(1));
+  clock.advance(Duration::milliseconds(500));
+  EXPECT_FALSE(ask(6)) << "eight were used in this window";
+}
+
 TEST(MemoryCounterStore, TooManyReservationsAreRefusedWithWhatToDo) {
   ManualClock clock;
   MemoryCounterStore store(clock);
@@ -306,7 +346,7 @@ TEST(MemoryCounterStore, TooManyReservationsAreRefusedWithWhatToDo) {
     ASSERT_TRUE(reserve().has_value());
   const auto refused = reserve();
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().code, Code::unavailable);
+  EXPECT_EQ(refused.error().code, Code::refused);
   clock.advance(Duration::minutes(2));
   EXPECT_TRUE(reserve().has_value()) << "those that ran out make room";
 }

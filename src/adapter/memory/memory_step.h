@@ -36,8 +36,8 @@ class MemoryCounterStore::RestedCells {
 template <std::size_t counts_max, bool with_marks>
 class MemoryCounterStore::Step {
  public:
-  Step(MemoryCounterStore& store, Counts counts, limit::Now now)
-      : store_(store), counts_(counts), now_(now) {
+  Step(MemoryCounterStore& store, Counts counts)
+      : store_(store), counts_(counts), now_(store.read_clock(counts)) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       hashes_[i] = store.hash(*counts[i].policy, counts[i].key);
       for (std::size_t j = 0; j < i; ++j) PAWL_ASSERT(counts[j].policy->id != counts[i].policy->id);
@@ -49,10 +49,23 @@ class MemoryCounterStore::Step {
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
 
+  // When the states were read.
+  limit::Now now() const { return now_; }
   std::span<const limit::Member> members() const { return {members_.data(), counts_.size()}; }
   limit::State& state(std::size_t i) { return states_[i]; }
 
+  // The clock is read after the states: whoever wrote them had an earlier time, so none of them is
+  // ever taken for one from before a clock went back.
   void read() {
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (marked(i)) {
+        find_marks(i);
+      } else {
+        find_cell(i);
+      }
+    }
+    now_ = store_.read_clock(counts_);
+    lasts_ = false;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       const limit::Policy& policy = *counts_[i].policy;
       states_[i] = {};
@@ -62,31 +75,24 @@ class MemoryCounterStore::Step {
       if (marked(i)) {
         read_marks(i, policy);
       } else {
-        read_cell(i, policy);
+        states_[i].cell = readings_[i].cell;
+        if (readings_[i].shape() != 0) carry_over(readings_[i].shape(), policy, states_[i]);
       }
       members_[i] = {.policy = &policy, .state = &states_[i]};
     }
   }
 
-  // A refusal changes nothing, unless a state was kept under another rule or a clock went back.
-  bool changed() const {
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-      if (marked(i) || states_[i].cell != readings_[i].cell) return true;
-      if (readings_[i].place != nullptr && readings_[i].shape() != counts_[i].policy->shape) {
-        return true;
-      }
-    }
-    return false;
-  }
+  // Of a refusal nothing is written but what was carried over and would else last.
+  bool is_to_be_written(const limit::Answer& answer) const { return answer.allowed || lasts_; }
 
   // False: somebody was faster, or room had to be made; read() again.
   bool write() {
     if (!make_room()) return false;
     std::size_t held = 0;
-    while (held < counts_.size() && (marked(held) || CellTable::hold(readings_[held]))) ++held;
+    while (held < counts_.size() && hold(held)) ++held;
     if (held < counts_.size() || any_moved_out()) {
       while (held-- > 0) {
-        if (!marked(held)) CellTable::let_go(readings_[held]);
+        if (readings_[held].place != nullptr) CellTable::let_go(readings_[held]);
       }
       return false;
     }
@@ -94,6 +100,8 @@ class MemoryCounterStore::Step {
       const limit::Policy& policy = *counts_[i].policy;
       if (marked(i)) {
         write_marks(i);
+        // From now on its marks are what counts.
+        if (readings_[i].place != nullptr) CellTable::write(readings_[i], {}, 0);
       } else {
         if (readings_[i].shape() != policy.shape) store_.remember(policy);
         CellTable::write(readings_[i], states_[i].cell, policy.shape);
@@ -107,8 +115,13 @@ class MemoryCounterStore::Step {
     return with_marks && limit::keeps_marks(counts_[i].policy->rule);
   }
 
+  bool hold(std::size_t i) const {
+    return (marked(i) && readings_[i].place == nullptr) || CellTable::hold(readings_[i]);
+  }
+
   // The key's own place, or, while it has none, the one it shares with others.
-  void read_cell(std::size_t i, const limit::Policy& policy) {
+  void find_cell(std::size_t i) {
+    const limit::Policy& policy = *counts_[i].policy;
     readings_[i] = store_.cells_.read(hashes_[i]);
     if (readings_[i].place == nullptr || readings_[i].shape() == 0) {
       crowded_[i] = crowded_[i] && readings_[i].place == nullptr;
@@ -119,8 +132,6 @@ class MemoryCounterStore::Step {
       readings_[i] = shared;
       if (!crowded_[i]) readings_[i].place = nullptr;
     }
-    states_[i].cell = readings_[i].cell;
-    if (readings_[i].shape() != 0) carry_over(readings_[i].shape(), policy, states_[i]);
   }
 
   // While we held the shared place, a key that was counted on it got one of its own.
@@ -137,7 +148,7 @@ class MemoryCounterStore::Step {
     if (rule == nullptr) return;
     limit::Now now = now_;
     if (std::holds_alternative<limit::Calendar>(*rule)) now.wall = store_.clock_.wall_now();
-    limit::carry_over(*rule, policy, state, now);
+    lasts_ = limit::carry_over(*rule, policy, state, now) || lasts_;
   }
 
   // Every count gets a place, of its own or a shared one. True: all have theirs already.
@@ -200,8 +211,16 @@ class MemoryCounterStore::Step {
     CellTable::write(own, state.cell, policy.shape);
   }
 
-  void read_marks(std::size_t i, const limit::Policy& policy) {
+  // Its marks; while it has none, the cell that an earlier rule may have left.
+  void find_marks(std::size_t i) {
     kept_[i] = store_.marks_.find(hashes_[i]);
+    readings_[i] = {};
+    if (kept_[i] != nullptr) return;
+    readings_[i] = store_.cells_.read(hashes_[i]);
+    if (readings_[i].shape() == 0) readings_[i] = {};
+  }
+
+  void read_marks(std::size_t i, const limit::Policy& policy) {
     if (store_.marks_.is_full_of_marks(hashes_[i])) {
       // Refuses more than it must: there is no room for another mark.
       states_[i].closed_until = std::max(states_[i].closed_until, now_.moment + full_for);
@@ -216,11 +235,12 @@ class MemoryCounterStore::Step {
     // On a copy: it may have to be decided again before all can be written together.
     copies_[i] = basis == nullptr ? limit::Marks() : basis->marks;
     states_[i].marks = &copies_[i];
-    if (basis != nullptr) {
-      limit::carry_over(basis->rule, policy, states_[i], now_);
-    } else if (const auto cell = store_.cells_.read(hashes_[i]); cell.shape() != 0) {
-      states_[i].cell = cell.cell;  // counted under an earlier rule
-      carry_over(cell.shape(), policy, states_[i]);
+    if (readings_[i].place != nullptr) {
+      copies_[i].clear();
+      states_[i].cell = readings_[i].cell;
+      carry_over(readings_[i].shape(), policy, states_[i]);
+    } else if (basis != nullptr) {
+      lasts_ = limit::carry_over(basis->rule, policy, states_[i], now_) || lasts_;
     }
   }
 
@@ -230,18 +250,10 @@ class MemoryCounterStore::Step {
       return;
     }
     const limit::Policy& policy = *counts_[i].policy;
-    if (kept_[i] == nullptr) forget_cell(i);
     if (kept_[i] == nullptr) kept_[i] = store_.marks_.insert(hashes_[i], policy.rule);
     if (kept_[i] == nullptr) kept_[i] = &store_.marks_.shared(shared_marks(i), policy.rule);
     store_.marks_.count_marks(hashes_[i], kept_[i]->marks.size(), copies_[i].size());
     *kept_[i] = {.marks = std::move(copies_[i]), .rule = policy.rule};
-  }
-
-  // From now on its marks are what counts.
-  void forget_cell(std::size_t i) {
-    auto cell = store_.cells_.read(hashes_[i]);
-    while (cell.place != nullptr && !CellTable::hold(cell)) cell = store_.cells_.read(hashes_[i]);
-    if (cell.place != nullptr) CellTable::write(cell, {}, 0);
   }
 
   // In the same shard as the key itself, so that one lock serves both.
@@ -277,6 +289,7 @@ class MemoryCounterStore::Step {
   std::array<limit::Member, counts_max> members_;
   std::array<CellTable::Reading, counts_max> readings_;
   std::array<bool, counts_max> crowded_ = {};
+  bool lasts_ = false;  // what was carried over, and would last for longer if it were not written
   static constexpr Duration full_for = Duration::seconds(1);
   static constexpr int tries_max = 16;
   int tries_ = 0;

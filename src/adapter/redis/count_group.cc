@@ -110,7 +110,7 @@ Result<FoundCounts> read_kept(const CountGroup& group, const Reply& reply, const
     state.cell = kept->state.cell;
     state.closed_until = kept->state.closed_until;
     if (rule_text(kept->rule) != item.rule) {
-      limit::carry_over(kept->rule, item.exact(), state, found.now);
+      found.lasts = limit::carry_over(kept->rule, item.exact(), state, found.now) || found.lasts;
     }
   }
   return found;

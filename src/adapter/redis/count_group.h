@@ -46,6 +46,7 @@ struct FoundCounts {
   std::optional<bool> allowed;  // what the script decided; nothing when it left that to us
   std::vector<limit::State> states;
   std::vector<limit::Marks> marks;  // what the states point at
+  bool lasts = false;               // limit::carry_over() said so of one of them
 };
 // Of a reply to `ask`.
 Result<FoundCounts> read_asked(const CountGroup& group, const Reply& reply, const Zones& zones);

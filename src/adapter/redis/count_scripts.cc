@@ -41,6 +41,7 @@ struct CountScripts::Step {
   std::vector<std::string> after = {};
   std::optional<std::string> record = {};
   bool is_look = false;
+  std::int64_t charge = 0;                  // what is asked for, unless it only looks
   std::optional<Instant> server_time = {};  // once it is known to be far from ours
   int tries = 0;
   Done done = {};
@@ -61,6 +62,7 @@ void CountScripts::ask(const CountGroup& group, const Asked& asked, SteadyInstan
   auto step =
       std::make_unique<Step>(Step{.group = group, .script = &scripts_.ask, .deadline = deadline});
   step->is_look = asked.cost == 0 || !asked.is_charged;
+  step->charge = step->is_look ? 0 : asked.cost;
   step->before.push_back(std::to_string(asked.is_charged ? asked.cost : -asked.cost));
   std::string& shadows = step->before.emplace_back();
   for (const CountItem& item : group.items) shadows += item.policy->options.shadow ? '1' : '0';
@@ -69,9 +71,13 @@ void CountScripts::ask(const CountGroup& group, const Asked& asked, SteadyInstan
     step->after = {hex(asked.holding->id), std::to_string(microseconds_of(asked.holding->hold)),
                    std::to_string(microseconds_of(asked.holding->undoable))};
   }
-  step->done = [this, &group, done = std::move(done)](Result<Reply> reply) mutable {
+  const bool is_charge = !step->is_look;
+  step->done = [this, &group, is_charge, done = std::move(done)](Result<Reply> reply) mutable {
     if (!reply) return done(std::unexpected(std::move(reply.error())));
-    done(read_asked(group, *reply, options_.zones));
+    Result<FoundCounts> found = read_asked(group, *reply, options_.zones);
+    // Under an old rule a charge is decided here only when it is refused.
+    if (found && is_charge && !found->allowed) found->allowed = false;
+    done(std::move(found));
   };
   run(std::move(step));
 }
@@ -113,10 +119,10 @@ void CountScripts::eval(std::unique_ptr<Eval> eval) {
 void CountScripts::run(std::unique_ptr<Step> step) {
   const std::vector<CountItem>& items = step->group.items;
   if (++step->tries > tries_max) {
-    return step->done(failure(Code::unavailable,
-                              "redis: the count '" + items[0].key +
-                                  "' is asked for under several rules at once; give the policy of "
-                                  "one name the same rule everywhere"));
+    return step->done(
+        failure(Code::refused, "redis: the count '" + items[0].key +
+                                   "' is asked for under several rules at once; give the policy of "
+                                   "one name the same rule everywhere"));
   }
   const Instant wall = step->server_time.value_or(wall_now());
   auto eval = std::make_unique<Eval>(
@@ -152,11 +158,14 @@ void CountScripts::on_reply(std::unique_ptr<Step> step, Result<Reply> reply) {
 }
 
 // Writes what the counts are under their new rules, if nobody has changed them meanwhile, and asks
-// again.
+// again; unless the ask is refused under them, and the old rules may stand.
 void CountScripts::carry_over(std::unique_ptr<Step> step, const Reply& reply) {
   const CountGroup& group = step->group;
   auto found = read_kept(group, reply, options_.zones);
   if (!found) return step->done(std::unexpected(std::move(found.error())));
+  if (step->charge > 0 && !found->lasts && !decide(group, *found, step->charge).allowed) {
+    return step->done(reply);
+  }
   auto eval = std::make_unique<Eval>(
       Eval{.script = &scripts_.carry, .key = group.items[0].key, .deadline = step->deadline});
   const std::int64_t slack = options_.time == nullptr ? slack_ms : hand_moved_slack_ms;

@@ -238,6 +238,7 @@ limit::State state_of(const limit::Rule& rule, const KeptNumbers& numbers) {
   if (limit::keeps_marks(rule)) return state;
   state.cell = {.a = moment_of(numbers.a).ns(), .b = numbers.b};
   if (std::holds_alternative<SlidingWindow>(rule)) state.cell.b |= numbers.p << 32;
+  if (std::holds_alternative<TokenBucket>(rule)) state.cell.b = moment_of(numbers.b).ns();
   return state;
 }
 
@@ -250,6 +251,7 @@ std::string count_text(const limit::Rule& rule, const limit::State& state) {
     numbers.b = state.cell.b & count_bits;
     numbers.p = state.cell.b >> 32 & count_bits;
   }
+  if (std::holds_alternative<TokenBucket>(rule)) numbers.b = microseconds_up(state.cell.b);
   std::string marks;
   if (limit::keeps_marks(rule)) {
     numbers.a = numbers.b = 0;

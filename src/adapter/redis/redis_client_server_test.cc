@@ -263,47 +263,21 @@ TEST_F(ClientTest, AClustersKeysAreSpreadOverAllNodesAndFoundAgain) {
       << "keys with one hash tag lie in one slot";
 }
 
-// Three masters, and a replica of the first.
 class ClusterTest : public ClientTest {
  protected:
   static void SetUpTestSuite() {
-    for (int i = 0; i < 4; ++i) {
-      nodes_.push_back(std::make_unique<RedisServer>(RedisServer::Options{
-          "--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
-          "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"}));
-    }
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      ASSERT_TRUE(eventually([&] { return nodes_[i]->cli("PING") == "PONG"; })) << nodes_[i]->log();
-      nodes_[i]->cli("CLUSTER SET-CONFIG-EPOCH " + std::to_string(i + 1));
-      nodes_[i]->cli("CLUSTER MEET 127.0.0.1 " + nodes_[0]->port() + " " + nodes_[0]->bus_port());
-    }
-    nodes_[0]->cli("CLUSTER ADDSLOTSRANGE 0 5460");
-    nodes_[1]->cli("CLUSTER ADDSLOTSRANGE 5461 10922");
-    nodes_[2]->cli("CLUSTER ADDSLOTSRANGE 10923 16383");
-    const std::string first = id(0);
-    ASSERT_TRUE(eventually([&] { return nodes_[3]->cli("CLUSTER REPLICATE " + first) == "OK"; }));
-    ASSERT_TRUE(eventually([] { return says_all("cluster_state:ok", "CLUSTER INFO"); }));
-    ASSERT_TRUE(eventually([] { return says(*nodes_[3], "master_link_status:up", "INFO"); }));
+    cluster_ = std::make_unique<RedisCluster>();
+    ASSERT_TRUE(cluster_->meet());
   }
-  static void TearDownTestSuite() { nodes_.clear(); }
+  static void TearDownTestSuite() { cluster_.reset(); }
 
-  static std::string id(std::size_t node) { return nodes_[node]->cli("CLUSTER MYID"); }
-  static bool says(const RedisServer& node, const std::string& words, const std::string& command) {
-    return node.cli(command).find(words) != std::string::npos;
-  }
-  static bool says_all(const std::string& words, const std::string& command) {
-    return std::ranges::all_of(nodes_,
-                               [&](const auto& node) { return says(*node, words, command); });
-  }
-  static std::string url() {
-    std::string text = "redis+cluster://";
-    for (const auto& node : nodes_) text += (text.ends_with('/') ? "" : ",") + node->address();
-    return text;
-  }
+  static RedisServer& node(std::size_t index) { return cluster_->node(index); }
+  static std::string id(std::size_t index) { return cluster_->id(index); }
+  static std::string url() { return cluster_->url(); }
 
-  static std::vector<std::unique_ptr<RedisServer>> nodes_;
+  static std::unique_ptr<RedisCluster> cluster_;
 };
-std::vector<std::unique_ptr<RedisServer>> ClusterTest::nodes_;
+std::unique_ptr<RedisCluster> ClusterTest::cluster_;
 
 TEST_F(ClusterTest, ASlotThatMovesIsFollowedWhileAndAfterItMoves) {
   const auto client = connect(url());
@@ -311,14 +285,14 @@ TEST_F(ClusterTest, ASlotThatMovesIsFollowedWhileAndAfterItMoves) {
   const std::string slot = std::to_string(key_slot("{tag}"));
   ASSERT_EQ(text(*client, {"SET", "{tag}old", "1"}), "OK");
   std::size_t from = 0;
-  while (nodes_[from]->cli("EXISTS {tag}old") != "1") ++from;
+  while (node(from).cli("EXISTS {tag}old") != "1") ++from;
   const std::size_t to = from == 1 ? 2 : 1;
 
-  nodes_[to]->cli("CLUSTER SETSLOT " + slot + " IMPORTING " + id(from));
-  nodes_[from]->cli("CLUSTER SETSLOT " + slot + " MIGRATING " + id(to));
+  node(to).cli("CLUSTER SETSLOT " + slot + " IMPORTING " + id(from));
+  node(from).cli("CLUSTER SETSLOT " + slot + " MIGRATING " + id(to));
   EXPECT_EQ(text(*client, {"GET", "{tag}old"}), "\"1\"") << "not moved yet";
   EXPECT_EQ(text(*client, {"SET", "{tag}new", "2"}), "OK") << "ASK";
-  EXPECT_EQ(nodes_[to]->cli("CLUSTER COUNTKEYSINSLOT " + slot), "1");
+  EXPECT_EQ(node(to).cli("CLUSTER COUNTKEYSINSLOT " + slot), "1");
   EXPECT_EQ(text(*client, {"GET", "{tag}new"}), "\"2\"") << "ASK again";
 
   const auto torn = run(*client, {"MGET", "{tag}old", "{tag}new"});
@@ -326,10 +300,9 @@ TEST_F(ClusterTest, ASlotThatMovesIsFollowedWhileAndAfterItMoves) {
   EXPECT_EQ(torn.error().outcome, Outcome::not_applied);
   EXPECT_NE(torn.error().message.find("TRYAGAIN"), std::string::npos) << torn.error().message;
 
-  EXPECT_EQ(nodes_[from]->cli("MIGRATE 127.0.0.1 " + nodes_[to]->port() + " {tag}old 0 5000"),
-            "OK");
-  for (const std::size_t node : {to, from}) {
-    EXPECT_EQ(nodes_[node]->cli("CLUSTER SETSLOT " + slot + " NODE " + id(to)), "OK");
+  EXPECT_EQ(node(from).cli("MIGRATE 127.0.0.1 " + node(to).port() + " {tag}old 0 5000"), "OK");
+  for (const std::size_t end : {to, from}) {
+    EXPECT_EQ(node(end).cli("CLUSTER SETSLOT " + slot + " NODE " + id(to)), "OK");
   }
   EXPECT_EQ(text(*client, {"MGET", "{tag}old", "{tag}new"}), "[\"1\", \"2\"]") << "MOVED";
   EXPECT_EQ(text(*client, {"DEL", "{tag}old", "{tag}new"}), "2");
@@ -361,9 +334,9 @@ TEST_F(ClusterTest, AKilledNodeIsNoticedAndItsReplicaTakesOver) {
   while (key_slot("k" + std::to_string(number)) > 5460) ++number;
   const std::string key = "k" + std::to_string(number);
   ASSERT_EQ(text(*client, {"SET", key, "kept"}), "OK");
-  ASSERT_EQ(nodes_[0]->cli("WAIT 1 5000"), "1");
+  ASSERT_EQ(node(0).cli("WAIT 1 5000"), "1");
 
-  nodes_[0]->kill();
+  node(0).kill();
   ASSERT_TRUE(eventually([&] { return !client->health().up; }));
   const auto away = run(*client, {"GET", key});
   if (!away) {

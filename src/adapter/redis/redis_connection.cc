@@ -267,8 +267,8 @@ void Connection::break_off(const std::string& why) {
     state_ = State::down;
     wait_timer_->start(backoff());
   }
+  owner_.on_state(*this);  // before the calls hear of it: they may ask how the server is
   fail_all(why);
-  owner_.on_state(*this);
 }
 
 void Connection::fail_all(const std::string& why) {

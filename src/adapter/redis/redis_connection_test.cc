@@ -58,6 +58,7 @@ class ConnectionTest : public ::testing::Test, protected Connection::Owner {
     EXPECT_FALSE(answers.contains(call.slot)) << "a call ends once";
     order += std::to_string(call.slot) + " ";
     answers.emplace(call.slot, std::move(reply));
+    states_before = states;
   }
   void on_state(Connection&) override { ++states; }
 
@@ -67,6 +68,7 @@ class ConnectionTest : public ::testing::Test, protected Connection::Owner {
   std::map<int, Result<Reply>> answers;
   std::string order;
   int states = 0;
+  int states_before = 0;  // the last answer
   std::shared_ptr<Connection> connection;
 };
 
@@ -286,6 +288,15 @@ TEST_F(ConnectionTest, ASlowServerThatStillSpeaksIsNotGivenUp) {
   }
   EXPECT_FALSE(stream->closed);
   EXPECT_EQ(answers.size(), 100u);
+}
+
+TEST_F(ConnectionTest, ThatItBrokeIsToldBeforeTheCallsItBroke) {
+  const auto stream = up();
+  const int states_up = states;
+  send(1);
+  stream->break_off();
+  EXPECT_EQ(error_of(1).outcome, Outcome::unknown);
+  EXPECT_EQ(states_before, states_up + 1);
 }
 
 TEST_F(ConnectionTest, WhileDownCallsFailAtOnceWithTheReason) {

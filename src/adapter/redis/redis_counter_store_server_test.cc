@@ -385,17 +385,19 @@ TEST_F(RedisCounterStoreTest, CarriesEveryCountOverToEveryRule) {
       const std::int64_t cost = limit::any_cost(chance, limit::capacity_of(policy.rule));
       for (const std::int64_t each : {std::int64_t{0}, cost}) {
         limit::Kept copy = kept;
-        if (last && redis::rule_text(last->rule) != redis::rule_text(exact.rule)) {
-          limit::carry_over(last->rule, exact, copy.state, now_of(clock));
-        }
+        const bool changes = last && redis::rule_text(last->rule) != redis::rule_text(exact.rule);
+        const bool lasts =
+            changes && limit::carry_over(last->rule, exact, copy.state, now_of(clock));
         const limit::Member member{&exact, &copy.state};
         const limit::Answer wanted = limit::decide({&member, 1}, {.cost = each}, now_of(clock));
         const auto found = check(*store, policy, "k", each);
         ASSERT_TRUE(found.has_value()) << found.error().message;
         counter_store_suite::expect_same(*found, wanted);
-        if (each > 0) kept = copy;
+        if (each == 0 || (changes && !lasts && !wanted.allowed)) continue;
+        copy.state.carried_for = {};
+        kept = copy;
+        last = exact;
       }
-      last = exact;
       clock.advance(microsecond * chance.any_size(0, 1'000'000));
     }
   });

@@ -158,15 +158,20 @@ local function save_marks(c, marks)
   redis.call('PEXPIRE', c.key, ms + slack)
 end
 
--- When the token bucket is full.
+-- When the token bucket is full; it may owe b more than an empty one.
 local function full_at(c)
-  return max(now, min(c.a, now + c.span * c.most))
+  return max(now, min(c.a, now + c.span * c.most + c.b))
+end
+
+local function fill_in(c, full)
+  c.a, c.b = full, max(0, full - now - c.span * c.most)
 end
 
 -- Takes `cost`, or what is left of it; not of slots or logs.
 local function take(c, cost)
   if c.kind == 't' then
-    c.a = min(full_at(c) + c.span * cost, now + c.span * c.most)
+    local full = full_at(c)
+    fill_in(c, min(full + c.span * cost, max(full, now + c.span * c.most)))
   elseif c.kind == 'w' then
     c.a, c.b, c.p = c.start, min(count_max, c.current + cost), c.previous
   else
@@ -259,8 +264,8 @@ local function rewind(c)
     if changed or c.last > now + c.ahead then save_marks(c, marks_of(c, true)) end
     return
   end
-  if c.kind == 't' and c.a > now + c.span * c.most then
-    c.a, changed = now + c.span * c.most, true
+  if c.kind == 't' and c.a > now + c.span * c.most + c.b then
+    c.a, changed = now + c.span * c.most + c.b, true
   elseif c.kind == 'w' and c.a > c.start then
     c.a, c.b, c.p, changed = c.start, c.current, c.previous, true
   elseif c.kind == 'c' and c.a > c.start then
@@ -312,7 +317,7 @@ constexpr std::string_view amend = R"lua(
 -- What was charged at `at` and time has not brought back by itself.
 local function give_back(c, cost, at)
   if c.kind == 't' then
-    c.a = max(now, full_at(c) - max(0, c.span * cost - max(0, now - at)))
+    fill_in(c, max(now, full_at(c) - max(0, c.span * cost - max(0, now - at))))
   elseif c.kind == 'w' then
     local start = at - at % c.span
     c.a, c.b, c.p = c.start, c.current, c.previous

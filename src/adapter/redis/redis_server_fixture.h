@@ -13,6 +13,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <latch>
+#include <memory>
 #include <netinet/in.h>
 #include <sstream>
 #include <string>
@@ -159,6 +160,65 @@ class RedisServer {
   int port_ = 0;
   int bus_port_ = 0;
   pid_t pid_ = 0;
+};
+
+// Three masters, the second of which has the slots from 5461 to 10922, and a replica of the first.
+class RedisCluster {
+ public:
+  explicit RedisCluster(const RedisServer::Options& more = {}) {
+    RedisServer::Options options = {"--cluster-enabled",
+                                    "yes",
+                                    "--cluster-node-timeout",
+                                    "1000",
+                                    "--cluster-replica-validity-factor",
+                                    "0",
+                                    "--repl-diskless-sync-delay",
+                                    "0"};
+    options.insert(options.end(), more.begin(), more.end());
+    for (int i = 0; i < 4; ++i) nodes_.push_back(std::make_unique<RedisServer>(options));
+  }
+  // False, with a failure of the test, when it does not come up.
+  bool meet() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!comes([&] { return node(i).cli("PING") == "PONG"; })) return false;
+      node(i).cli("CLUSTER SET-CONFIG-EPOCH " + std::to_string(i + 1));
+      node(i).cli("CLUSTER MEET 127.0.0.1 " + node(0).port() + " " + node(0).bus_port());
+    }
+    node(0).cli("CLUSTER ADDSLOTSRANGE 0 5460");
+    node(1).cli("CLUSTER ADDSLOTSRANGE 5461 10922");
+    node(2).cli("CLUSTER ADDSLOTSRANGE 10923 16383");
+    const std::string first = id(0);
+    return comes([&] { return node(3).cli("CLUSTER REPLICATE " + first) == "OK"; }) &&
+           comes([&] { return is_whole(); }) &&
+           comes([&] { return says(3, "master_link_status:up", "INFO"); });
+  }
+
+  RedisServer& node(std::size_t index) { return *nodes_[index]; }
+  std::string id(std::size_t index) { return node(index).cli("CLUSTER MYID"); }
+  // Every node says so.
+  bool is_whole() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!says(i, "cluster_state:ok", "CLUSTER INFO")) return false;
+    }
+    return true;
+  }
+  std::string url() const {
+    std::string text = "redis+cluster://";
+    for (const auto& node : nodes_) text += (text.ends_with('/') ? "" : ",") + node->address();
+    return text;
+  }
+
+ private:
+  bool comes(const std::function<bool()>& holds) {
+    const ::testing::AssertionResult result = eventually(holds);
+    EXPECT_TRUE(result) << node(0).log();
+    return bool(result);
+  }
+  bool says(std::size_t index, const std::string& words, const std::string& command) {
+    return node(index).cli(command).find(words) != std::string::npos;
+  }
+
+  std::vector<std::unique_ptr<RedisServer>> nodes_;
 };
 
 // How many calls ended how, as they were told.

@@ -115,6 +115,10 @@ class CounterBook::Step {
     return states_[i];
   }
 
+  // Of a refusal, what was carried over from another rule is not kept unless it would else last.
+  void apply(const limit::Answer& answer) {
+    if (answer.allowed || !is_carried_ || lasts_) apply();
+  }
   void apply() {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       Kept& kept = *kept_[i];
@@ -150,13 +154,16 @@ class CounterBook::Step {
     marks_[i] = kept->marks;
     if (kept->rule.empty() || kept->rule == item.rule) return {};
     const limit::Rule from = PAWL_TRY(rebuild(kept->rule, book_.options_.zones));
-    limit::carry_over(from, *item.policy, state(i), book_.now_);
+    is_carried_ = true;
+    lasts_ = limit::carry_over(from, *item.policy, state(i), book_.now_) || lasts_;
     return {};
   }
 
   CounterBook& book_;
   Items items_;
   std::size_t count_ = 0;
+  bool is_carried_ = false;
+  bool lasts_ = false;
   std::array<Kept*, bounds::limit_policies_max> kept_ = {};
   std::array<limit::State, bounds::limit_policies_max> states_ = {};
   std::array<limit::Marks, bounds::limit_policies_max> marks_ = {};
@@ -215,16 +222,16 @@ Result<void> CounterBook::make_room(Items items) {
   const Totals* all = totals();
   if (all == nullptr) return std::unexpected(*broken_);
   if (all->counts + added_ + missing <= static_cast<std::int64_t>(options_.counts_max)) return {};
-  return failure(Code::unavailable, "all " + std::to_string(options_.counts_max) +
-                                        " counts are in use: new keys have to wait until some are "
-                                        "at rest");
+  return failure(Code::refused, "all " + std::to_string(options_.counts_max) +
+                                    " counts are in use: new keys are refused until some are at "
+                                    "rest; keep them in a Redis, or count fewer keys");
 }
 
 Result<limit::Answer> CounterBook::check(Items items, limit::Ask ask) {
   if (ask.cost > 0) PAWL_TRY(make_room(items));
   Step step = PAWL_TRY(Step::begin(*this, items));
   limit::Answer answer = limit::decide(step.members(), ask, now_);
-  if (ask.cost > 0) step.apply();
+  if (ask.cost > 0) step.apply(answer);
   return answer;
 }
 
@@ -232,9 +239,9 @@ Result<Reservation> CounterBook::reserve(Items items, limit::Ask ask, Duration h
   Totals* all = totals();
   if (all == nullptr) return std::unexpected(*broken_);
   if (all->reservations >= static_cast<std::int64_t>(options_.reservations_max)) {
-    return failure(Code::unavailable, "too many open reservations (" +
-                                          std::to_string(all->reservations) +
-                                          "): settle some, or let them run out");
+    return failure(Code::refused, "too many open reservations (" +
+                                      std::to_string(all->reservations) +
+                                      "): settle some, or let them run out");
   }
   Reservation reservation{.id = 0, .answer = PAWL_TRY(check(items, ask))};
   if (!reservation.answer.allowed) return reservation;

@@ -402,7 +402,8 @@ TEST(SqliteCounterStore, KeepsWhatWasUsedWhenTheRuleChanges) {
   EXPECT_TRUE(world.takes(monthly(5, {.on_change = limit::OnChange::reset}), "a", 5));
 }
 
-// A refused ask writes the change too, or it would be carried over anew with every ask.
+// A refused ask writes the change too where the old rule would keep it for longer, or it would be
+// carried over anew with every ask.
 TEST(SqliteCounterStore, CarriesACountOverOnce) {
   World world;
   EXPECT_TRUE(world.takes(monthly(10), "a", 10));
@@ -488,7 +489,7 @@ TEST(SqliteCounterStore, TakesNoNewKeyWhenItIsFull) {
   const Policy quick = bucket(0);
   for (const char* key : {"a", "b", "c"}) EXPECT_TRUE(world.takes(quick, key));
   const Result<Answer> full = world.check(quick, "d");
-  EXPECT_EQ(full.error().code, Code::unavailable);
+  EXPECT_EQ(full.error().code, Code::refused);
   EXPECT_EQ(full.error().outcome, Outcome::not_applied);
   EXPECT_THAT(full.error().message, HasSubstr("all 3 counts are in use"));
   EXPECT_FALSE(world.takes(quick, "a"));
@@ -502,7 +503,7 @@ TEST(SqliteCounterStore, TakesNoReservationBeyondItsBound) {
   const Policy quota = monthly(10);
   const std::vector<Count> counts = {{&quota, "t"}};
   const std::uint64_t id = world.reserve(counts, 1, second)->id;
-  EXPECT_EQ(world.reserve(counts, 1, second).error().code, Code::unavailable);
+  EXPECT_EQ(world.reserve(counts, 1, second).error().code, Code::refused);
   EXPECT_EQ(world.left(quota, "t"), 9);
   EXPECT_TRUE(world.settle(counts, id, {.kind = Settlement::Kind::cancel}).has_value());
   EXPECT_NE(world.reserve(counts, 1, second)->id, 0u);

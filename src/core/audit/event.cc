@@ -6,6 +6,8 @@ std::string_view to_string(EventType type) {
   switch (type) {
     case EventType::limit:
       return "limit";
+    case EventType::pace:
+      return "pace";
     case EventType::request:
       return "request";
     case EventType::config:

@@ -18,6 +18,7 @@ namespace pawl::audit {
 
 enum class EventType : std::uint8_t {
   limit,     // a limiter allowed or refused
+  pace,      // a session's pacer let a call leave, wait or fail, was closed or reopened
   request,   // a guarded request ended, with its outcome
   config,    // the configuration in force changed
   rejected,  // the framing gate refused a request

@@ -9,6 +9,7 @@ namespace {
 
 TEST(EventType, HasTheNameThatUsersSearchBy) {
   EXPECT_EQ(to_string(EventType::limit), "limit");
+  EXPECT_EQ(to_string(EventType::pace), "pace");
   EXPECT_EQ(to_string(EventType::request), "request");
   EXPECT_EQ(to_string(EventType::config), "config");
   EXPECT_EQ(to_string(EventType::rejected), "rejected");

@@ -37,6 +37,10 @@ Verdict look(const Calendar& calendar, const State& state, std::int64_t cost, No
   return verdict;
 }
 
+std::int64_t used(const Calendar& calendar, const State& state, Now now) {
+  return used_in(window_for(calendar, state.cell, now.wall), state.cell);
+}
+
 void take(const Calendar& calendar, State& state, std::int64_t cost, Now now) {
   const Window window = window_for(calendar, state.cell, now.wall);
   const std::int64_t used = used_in(window, state.cell) + cost;

@@ -24,6 +24,8 @@ struct Calendar {
 };
 
 Verdict look(const Calendar& calendar, const State& state, std::int64_t cost, Now now);
+// What is used, also beyond the limit: under another rule there may have been more room.
+std::int64_t used(const Calendar& calendar, const State& state, Now now);
 void take(const Calendar& calendar, State& state, std::int64_t cost, Now now);
 // Only what was taken in the window of now comes back.
 void give_back(const Calendar& calendar, State& state, const Ask& use, Now now);

@@ -23,6 +23,10 @@ Verdict look(const Concurrency& rule, const State& state, std::int64_t cost, Now
   return held(rule, *state.marks, now.moment).look(rule.slots, cost);
 }
 
+std::int64_t used(const Concurrency& rule, const State& state, Now now) {
+  return held(rule, *state.marks, now.moment).used();
+}
+
 void take(const Concurrency& rule, State& state, Mark slots, Now now) {
   tidy(rule, state, now);
   slots.at = now.moment + rule.lease;

@@ -20,6 +20,8 @@ struct Concurrency {
 };
 
 Verdict look(const Concurrency& rule, const State& state, std::int64_t cost, Now now);
+// What is used, also beyond the limit: under another rule there may have been more room.
+std::int64_t used(const Concurrency& rule, const State& state, Now now);
 // `slots` says how many and whose; their lease begins now.
 void take(const Concurrency& rule, State& state, Mark slots, Now now);
 // Gives the holder's slots back. False: it holds none, or its lease is over.

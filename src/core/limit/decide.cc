@@ -1,6 +1,7 @@
 #include "core/limit/decide.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/assert.h"
 
@@ -61,7 +62,11 @@ Verdict look_at_closed(const Rule& rule, const State& state, std::int64_t cost, 
 
 Verdict look(const Policy& policy, const State& state, std::int64_t cost, Now now) {
   const bool open = state.closed_until <= now.moment;
-  return open ? look(policy.rule, state, cost, now) : look_at_closed(policy.rule, state, cost, now);
+  Verdict verdict =
+      open ? look(policy.rule, state, cost, now) : look_at_closed(policy.rule, state, cost, now);
+  // What is carried over once more after a refusal counts as used only then.
+  if (!verdict.allowed) verdict.retry_after = std::max(verdict.retry_after, state.carried_for);
+  return verdict;
 }
 
 // Refused: who keeps out for longest. Allowed: who has least left. The first of equals.
@@ -177,9 +182,6 @@ namespace {
 // The state is the same number of uses under both rules, and needs no other form.
 bool means_the_same(const Rule& from, const Rule& to) {
   if (from.index() != to.index()) return false;
-  if (const auto* bucket = std::get_if<TokenBucket>(&to)) {
-    return bucket->interval == std::get<TokenBucket>(from).interval;
-  }
   if (const auto* window = std::get_if<SlidingWindow>(&to)) {
     return window->rate.period == std::get<SlidingWindow>(from).rate.period;
   }
@@ -190,32 +192,60 @@ bool means_the_same(const Rule& from, const Rule& to) {
     // A shorter look back would not see all that was used.
     return log->rate.period >= std::get<SlidingLog>(from).rate.period;
   }
-  return true;  // slots stand for themselves
+  return std::holds_alternative<Concurrency>(to);  // slots stand for themselves
 }
 
+// In the range of what it goes into: the largest number of uses there is.
 std::int64_t scaled_up(std::int64_t n, std::int64_t to, std::int64_t from) {
   __extension__ using Wide = __int128;
-  return static_cast<std::int64_t>((static_cast<Wide>(n) * to + from - 1) / from);
+  const Wide scaled = (static_cast<Wide>(n) * to + from - 1) / from;
+  return static_cast<std::int64_t>(
+      std::min<Wide>(scaled, std::numeric_limits<std::int64_t>::max()));
+}
+
+// What was used in all, as so many uses of `to` at this moment.
+std::int64_t used_under(const Rule& from, const Policy& to, const State& state, Now now) {
+  if (to.options.on_change == OnChange::reset) return 0;
+  const std::int64_t used =
+      std::visit([&](const auto& rule) { return limit::used(rule, state, now); }, from);
+  if (to.options.on_change == OnChange::as_is) return used;
+  return scaled_up(used, capacity_of(to.rule), capacity_of(from));
 }
 
 }  // namespace
 
-void carry_over(const Rule& from, const Policy& to, State& state, Now now) {
+bool carry_over(const Rule& from, const Policy& to, State& state, Now now) {
   const OnChange how = to.options.on_change;
-  if (from == to.rule || (how == OnChange::as_is && means_the_same(from, to.rule))) return;
+  if (from == to.rule) return false;
+  if (how == OnChange::as_is && means_the_same(from, to.rule)) return true;  // it costs nothing
   // Slots that are lent are lent, whatever share of all slots they are.
   const bool slots =
       std::holds_alternative<Concurrency>(from) && std::holds_alternative<Concurrency>(to.rule);
-  if (slots && how == OnChange::proportional) return;
-  const Verdict verdict =
-      std::visit([&](const auto& rule) { return limit::look(rule, state, 0, now); }, from);
-  const std::int64_t capacity = capacity_of(to.rule);
-  std::int64_t used = capacity_of(from) - verdict.remaining;
-  if (how == OnChange::proportional) used = scaled_up(used, capacity, capacity_of(from));
-  if (how == OnChange::reset) used = 0;
+  if (slots && how == OnChange::proportional) return false;
+  const auto in_use_for = [&](const Rule& rule) {
+    return std::visit([&](const auto& each) { return look(each, state, 0, now).full_after; }, rule);
+  };
+  const Duration before = in_use_for(from);
+  const std::int64_t used = used_under(from, to, state, now);
+  const auto* bucket = std::get_if<TokenBucket>(&to.rule);
+  const auto* old_bucket = std::get_if<TokenBucket>(&from);
+  Duration missing = bucket == nullptr ? Duration() : bucket->interval * used;
+  if (bucket != nullptr && old_bucket != nullptr && how == OnChange::as_is) {
+    // The same share of a token too, so that a bucket that changes there and back is as it was.
+    missing = Duration::nanoseconds(
+        scaled_up(before.ns(), bucket->interval.ns(), old_bucket->interval.ns()));
+  }
   state.cell = {};
   if (state.marks != nullptr) state.marks->clear();
-  if (used > 0) take(to, state, {.cost = std::min(used, capacity)}, now);
+  if (bucket != nullptr) {
+    const Duration most = std::max(before, bucket->refill);
+    if (used > 0) fill_in(*bucket, state.cell, std::min(missing, most), now.moment);
+  } else if (used > 0) {
+    take(to, state, {.cost = std::min(used, bounds::limit_count_max)}, now);
+  }
+  const bool lasts = before >= in_use_for(to.rule);
+  if (!lasts) state.carried_for = before;
+  return lasts;
 }
 
 }  // namespace pawl::limit

@@ -69,8 +69,13 @@ void give_back(const Policy& policy, State& state, Ask ask, Now now);
 // Until the state equals that of a key nobody has used.
 Duration until_unused(const Rule& rule, const State& state, Now now);
 // Brings a state that was kept under `from` under the rule of `to`, as its on_change says. Needs
-// state.marks when either rule keeps marks. Must be kept, even when the ask is then refused: what
-// was used is reckoned from now on.
-void carry_over(const Rule& from, const Policy& to, State& state, Now now);
+// state.marks when either rule keeps marks. Nothing that was used gets lost, though there is no
+// room for it under the new rule; nor does anybody wait for longer than under either.
+//
+// What was used counts as used now, so whoever carries over again and again (two programs with two
+// rules on one count) makes it last. So a store keeps what was carried over when the ask is
+// allowed; when it is refused, only if this says true: under the old rule it would be in use for
+// as long, or longer.
+bool carry_over(const Rule& from, const Policy& to, State& state, Now now);
 
 }  // namespace pawl::limit

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Duration second = Duration::seconds(1);
 constexpr Duration minute = Duration::minutes(1);
+constexpr Duration hour = Duration::hours(1);
 
 SlidingWindow a_minute(std::int64_t count) {
   return {.rate = {.count = count, .period = minute}};
@@ -616,15 +617,68 @@ TEST(CarryOver, WhatWasUsedIsKeptFromEveryRuleToEveryOther) {
   }
 }
 
-TEST(CarryOver, NothingIsOwedBeyondTheNewLimit) {
-  const Rule from = a_minute(100);
-  const Policy to("p0", Calendar{30, {.unit = CalendarUnit::day}});
+// To every rule and back, though there was no room for it: nothing comes free by the way of a
+// refusal.
+TEST(CarryOver, WhatHasNoRoomIsNotForgotten) {
+  std::vector<Rule> hundred = rules_of(100);
+  std::vector<Rule> thirty = rules_of(30);
+  for (const Rule& from : hundred) {
+    for (const Rule& by : thirty) {
+      Set set;
+      set.add(from);
+      EXPECT_TRUE(set.decide(40, start).allowed);
+      const Policy there("p0", by);
+      const Policy back("p0", from);
+      Kept kept = set.kept[0];
+      const bool lasts = carry_over(from, there, kept.state, start);
+      EXPECT_FALSE(alone(there, kept, 1, start).allowed);
+      EXPECT_EQ(alone(there, kept, 0, start).remaining, 0);
+      if (lasts) carry_over(by, back, kept.state, start);
+      EXPECT_EQ(alone(back, lasts ? kept : set.kept[0], 0, start).remaining, 60)
+          << to_string(from) << " by " << to_string(by);
+    }
+  }
+}
+
+TEST(CarryOver, NobodyWaitsForLongerThanUnderTheOneRuleOrTheOther) {
+  const Rule from = a_minute(1'000'000);
+  const Policy to("p0", TokenBucket({.count = 1, .period = hour}, 1));
   Set set;
   set.add(from);
-  EXPECT_TRUE(set.decide(40, start).allowed);
+  EXPECT_TRUE(set.decide(900'000, start).allowed);
+  const Duration before = until_unused(from, set.kept[0].state, start);
   carry_over(from, to, set.kept[0].state, start);
-  give_back(to, set.kept[0].state, use_of(1, start), start);
-  EXPECT_EQ(alone(to, set.kept[0], 0, start).remaining, 1);
+  EXPECT_LE(alone(to, set.kept[0], 1, start).retry_after, std::max(before, hour * 2));
+}
+
+TEST(CarryOver, ABucketKeepsItsShareOfATokenThereAndBack) {
+  const Policy five("p0", TokenBucket({.count = 5, .period = second}, 5));
+  const Policy four("p0", TokenBucket({.count = 4, .period = second}, 5));
+  Set set;
+  set.add(five.rule);
+  EXPECT_TRUE(set.decide(6, start).allowed);
+  const Now now = later(start, Duration::milliseconds(130));
+  const Cell before = set.kept[0].state.cell;
+  for (int i = 0; i < 1'000; ++i) {
+    carry_over(five.rule, four, set.kept[0].state, now);
+    carry_over(four.rule, five, set.kept[0].state, now);
+  }
+  EXPECT_LE(set.kept[0].state.cell.a - before.a, 2'000) << "a nanosecond each time";
+}
+
+// Two programs, two rules, one count: each refusal by the one must not make it last for the other.
+TEST(CarryOver, IsKeptOnARefusalOnlyWhereItWouldLastLonger) {
+  Set set;
+  set.add(SlidingWindow{{.count = 20, .period = second * 2}});
+  EXPECT_TRUE(set.decide(20, start).allowed);
+  Kept shorter = set.kept[0];
+  const Policy faster("p0", SlidingWindow{{.count = 10, .period = second}});
+  EXPECT_TRUE(carry_over(set.policies[0].rule, faster, shorter.state, start));
+  Kept longer = shorter;
+  EXPECT_FALSE(carry_over(faster.rule, set.policies[0], longer.state, start));
+  const Verdict refused = alone(set.policies[0], longer, 1, start);
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_GE(refused.retry_after, until_unused(faster.rule, shorter.state, start)) << "never early";
 }
 
 TEST(CarryOver, LeasesOutliveAChangeOfTheSlots) {
@@ -702,6 +756,7 @@ TEST(CarryOver, GivesNothingAwayAndItsWaitsComeTrue) {
     const Kept before = set.kept[0];
     Kept kept = before;
     carry_over(from, to, kept.state, now);
+    kept.state.carried_for = {};  // as if it had been kept
     const std::int64_t left = alone(to, kept, 0, now).remaining;
     const std::int64_t expected_as_is = std::max<std::int64_t>(0, capacity - used);
     const bool same_kind = from.index() == to.rule.index();
@@ -720,7 +775,8 @@ TEST(CarryOver, GivesNothingAwayAndItsWaitsComeTrue) {
     }
     const std::int64_t cost = any_cost(chance, capacity);
     const Verdict verdict = alone(to, kept, cost, now);
-    EXPECT_LE(verdict.retry_after, longest_wait(to.rule, now));
+    const Duration before_for = until_unused(from, before.state, now);
+    EXPECT_LE(verdict.retry_after, std::max(before_for, longest_wait(to.rule, now)));
     const Member member{.policy = &to, .state = &kept.state};
     if (decide({&member, 1}, use_of(cost, now), now).allowed) return;
     EXPECT_FALSE(alone(to, kept, cost, later(now, verdict.retry_after - nanosecond)).allowed);

@@ -22,33 +22,6 @@ std::int64_t whole_up(Duration wait, Duration unit) {
   return wait.ns() / unit.ns() + (wait.ns() % unit.ns() > 0 ? 1 : 0);
 }
 
-// Rounded up before its unit is chosen: 59.96s is "1m", and not "60s".
-void append_wait(std::string& out, Duration wait) {
-  const std::int64_t milliseconds = wait.milliseconds_up();
-  if (milliseconds < 1000) {
-    append_number(out, milliseconds);
-    out.append("ms");
-    return;
-  }
-  if (const std::int64_t tenths = whole_up(wait, Duration::milliseconds(100)); tenths < 600) {
-    append_number(out, tenths / 10);
-    if (tenths % 10 != 0) {
-      out.push_back('.');
-      append_number(out, tenths % 10);
-    }
-    out.push_back('s');
-    return;
-  }
-  const std::int64_t minutes = whole_up(wait, Duration::minutes(1));
-  if (const std::int64_t seconds = wait.seconds_up(); seconds < 3600) {
-    append_units(out, seconds, 60, "ms");
-  } else if (minutes < 24 * 60) {
-    append_units(out, minutes, 60, "hm");
-  } else {
-    append_units(out, whole_up(wait, Duration::hours(1)), 24, "dh");
-  }
-}
-
 void append_name(std::string& out, const Policy& policy) {
   out.append("'").append(policy.name).append("' (").append(to_string(policy.rule)).append(")");
 }
@@ -131,6 +104,33 @@ std::string other_refusals(Counts counts, const Answer& answer, bool in_shadow) 
 }
 
 }  // namespace
+
+// Rounded up before its unit is chosen: 59.96s is "1m", and not "60s".
+void append_wait(std::string& out, Duration wait) {
+  const std::int64_t milliseconds = wait.milliseconds_up();
+  if (milliseconds < 1000) {
+    append_number(out, milliseconds);
+    out.append("ms");
+    return;
+  }
+  if (const std::int64_t tenths = whole_up(wait, Duration::milliseconds(100)); tenths < 600) {
+    append_number(out, tenths / 10);
+    if (tenths % 10 != 0) {
+      out.push_back('.');
+      append_number(out, tenths % 10);
+    }
+    out.push_back('s');
+    return;
+  }
+  const std::int64_t minutes = whole_up(wait, Duration::minutes(1));
+  if (const std::int64_t seconds = wait.seconds_up(); seconds < 3600) {
+    append_units(out, seconds, 60, "ms");
+  } else if (minutes < 24 * 60) {
+    append_units(out, minutes, 60, "hm");
+  } else {
+    append_units(out, whole_up(wait, Duration::hours(1)), 24, "dh");
+  }
+}
 
 std::string explain(Counts counts, const Answer& answer, std::int64_t cost, Audience audience) {
   PAWL_ASSERT(counts.size() == answer.verdicts.size() && answer.binding < counts.size());

@@ -16,6 +16,9 @@
 
 namespace pawl::limit {
 
+// "450ms", "12.4s", "5m 30s", "3h 20m", "2d 4h".
+void append_wait(std::string& out, Duration wait);
+
 // Clients are not told of policies in shadow.
 enum class Audience : std::uint8_t { operators, clients };
 

@@ -15,10 +15,10 @@ struct Held {
 
   // What a limit of `limit` says to an ask of `cost`.
   Verdict look(std::int64_t limit, std::int64_t cost) const;
+  std::int64_t used() const;
 
  private:
   Moment back_at(const Mark& mark) const;
-  std::int64_t used() const;
   Duration until_room(std::int64_t limit, std::int64_t n, std::int64_t taken_now) const;
   Duration until_unused(std::int64_t taken_now) const;
 };

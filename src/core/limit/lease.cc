@@ -20,7 +20,8 @@ Standing Lease::standing(std::int64_t cost, SteadyInstant now) const {
   if (!known_) return Standing::wanting;
   const bool ended = left_ > 0 && now >= std::min(ends_, window_ends_);
   if (!ended && left_ >= cost) return Standing::ready;
-  if (!ended && now < refused_until_ && cost - left_ >= refused_units_) return Standing::refused;
+  // For more the store may have a longer wait to tell.
+  if (!ended && now < refused_until_ && cost - left_ == refused_units_) return Standing::refused;
   return Standing::wanting;
 }
 

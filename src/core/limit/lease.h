@@ -5,9 +5,9 @@
 // Contract: pure. A lease holds at most terms.batch units, those under way included. What is taken
 //           next grows from 1 to the batch while it is used up in time, and is 1 again when a lease
 //           ends with something left or the store refuses: a key that is seldom used costs what it
-//           costs without leases, and strands nothing. A refusal is remembered until it may have
-//           changed, and no longer than terms.lease_for. What is left when the store says that the
-//           count is closed is forfeited.
+//           costs without leases, and strands nothing. A refusal is remembered for asks of as
+//           much, until it may have changed, and no longer than terms.lease_for. What is left when
+//           the store says that the count is closed is forfeited.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ class Lease {
   SteadyInstant window_ends_ = SteadyInstant::max();  // of a calendar: its units end with it
   std::int64_t left_ = 0;
   std::int64_t take_ = 1;
-  std::int64_t refused_units_ = 0;  // so many more, or above, are not to be had …
+  std::int64_t refused_units_ = 0;  // so many more are not to be had …
   SteadyInstant refused_until_;     // … before, as far as this process knows
   SteadyInstant retry_at_;          // what callers are told
   bool known_ = false;

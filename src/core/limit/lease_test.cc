@@ -78,7 +78,7 @@ TEST(Lease, RemembersARefusalUntilItMayHaveChanged) {
   lease.refused(terms, refused(2, Duration::milliseconds(300)));
   EXPECT_EQ(lease.standing(1, start), Standing::wanting) << "one might be there";
   EXPECT_EQ(lease.standing(2, start), Standing::refused);
-  EXPECT_EQ(lease.standing(3, start), Standing::refused);
+  EXPECT_EQ(lease.standing(3, start), Standing::wanting) << "three may have to wait longer";
   const Verdict verdict = lease.refusal(start + Duration::milliseconds(200));
   EXPECT_FALSE(verdict.allowed);
   EXPECT_EQ(verdict.retry_after, Duration::milliseconds(100));
@@ -100,6 +100,7 @@ TEST(Lease, WhatIsLeftCountsBeforeWhatIsRefused) {
   EXPECT_EQ(lease.standing(3, start), Standing::ready);
   EXPECT_EQ(lease.standing(4, start), Standing::wanting) << "one more might be there";
   EXPECT_EQ(lease.standing(5, start), Standing::refused);
+  EXPECT_EQ(lease.standing(6, start), Standing::wanting);
 }
 
 TEST(Lease, AClosingForfeitsWhatIsLeft) {

@@ -23,6 +23,27 @@ std::string not_sent(const std::string& operation) {
   return "'" + operation + "' was not sent: ";
 }
 
+void refuse(Ticket ticket, const std::string& operation, const Error& error, Effects& out) {
+  out.emplace_back(Note(RateLimitNotSent{operation, error, ticket}));
+  out.emplace_back(Refuse{ticket, error});
+}
+
+bool is_refusal(const Heard& heard) {
+  return heard.status == too_many_requests || heard.status == service_unavailable;
+}
+
+// Which of its words an answer's instant is.
+void tell_word(const Pushback& pushback, Instant named, RateLimitResetScheduled& note) {
+  using Word = RateLimitResetScheduled::Word;
+  for (const Reading& reading : pushback.readings) {
+    if (reading.resets_at != named || reading.remaining.value_or(0) > 0) continue;
+    note.word = Word::reset;
+    note.reading = reading;
+    return;
+  }
+  if (pushback.retry_at == named) note.word = Word::retry_after;
+}
+
 }  // namespace
 
 Effects Machine::decide(const Event& event, Time now) {
@@ -37,13 +58,13 @@ void Machine::on(const Asked& event, Time, Effects& out) {
   Lane& lane = event.urgent ? urgent_ : normal_;
   if (lane.size() == bounds::pacer_waiting_max) {
     const std::string count = std::to_string(bounds::pacer_waiting_max);
-    out.emplace_back(
-        Refuse{event.ticket,
-               Error(Code::refused, Outcome::not_applied,
-                     not_sent(event.operation) + count + (event.urgent ? " urgent" : "") +
-                         " calls of this session are waiting already, and no more may. Ask again "
-                         "when some have left, or ask for less than " +
-                         to_string(settings_.bucket.rate) + ".")});
+    refuse(event.ticket, event.operation,
+           Error(Code::refused, Outcome::not_applied,
+                 not_sent(event.operation) + count + (event.urgent ? " urgent" : "") +
+                     " calls of this session are waiting already, and no more may. Ask again "
+                     "when some have left, or ask for less than " +
+                     to_string(settings_.bucket.rate) + "."),
+           out);
     return;
   }
   lane.push_back(
@@ -60,10 +81,15 @@ void Machine::on(const Charged& event, Time now, Effects& out) {
   PAWL_ASSERT(charging_since_.has_value());
   const Duration age = now.steady - *charging_since_;
   charging_since_.reset();
+  const bool stale = std::exchange(charge_is_stale_, false);
+  const bool looked = std::exchange(looking_, false);
   const Verdict& verdict = event.answer.bound();
+  if (looked && !verdict.closed) found_open(now, out);
   if (!event.answer.allowed) {
+    if (verdict.closed && stale) return;
     paced_until_ = now.steady + event.answer.retry_after;
     closed_elsewhere_ = verdict.closed;
+    look_after_ = now.steady + bounds::pacer_look_wait;
     return;
   }
   refuse_late(urgent_, now, out);
@@ -78,9 +104,10 @@ void Machine::on(const Charged& event, Time now, Effects& out) {
     paced_until_ = now.steady + verdict.more_after;
     closed_elsewhere_ = false;
   }
-  out.emplace_back(Release{lane.front().ticket});
+  const Ticket ticket = lane.front().ticket;
   out.emplace_back(
-      Note(RateLimitTokenAcquired{std::move(lane.front().operation), verdict.remaining}));
+      Note(RateLimitTokenAcquired{std::move(lane.front().operation), verdict.remaining, ticket}));
+  out.emplace_back(Release{ticket});
   lane.pop_front();
 }
 
@@ -95,34 +122,61 @@ bool Machine::may_give_back(const Verdict& verdict, Duration age) const {
 }
 
 // Nobody can tell the pace without the store, so nobody leaves. The rest of the queue asks it anew.
-void Machine::on(const ChargeFailed& event, Time, Effects& out) {
+void Machine::on(const ChargeFailed& event, Time now, Effects& out) {
   PAWL_ASSERT(charging_since_.has_value());
   charging_since_.reset();
+  charge_is_stale_ = false;
   out.emplace_back(Note(RateLimitStoreFailed{event.error}));
+  if (std::exchange(looking_, false)) {
+    look_after_ = now.steady + bounds::pacer_look_wait;
+    return;  // they wait for the server's instant, as they did
+  }
   Lane& lane = first_lane();
   if (lane.empty()) return;
-  out.emplace_back(Refuse{
-      lane.front().ticket,
-      Error(Code::unavailable, Outcome::not_applied,
-            not_sent(lane.front().operation) + "the store of the session's pace does not answer (" +
-                event.error.message + "). Ask again when it does.")});
+  const Waiting& first = lane.front();
+  refuse(first.ticket, first.operation,
+         Error(Code::unavailable, Outcome::not_applied,
+               not_sent(first.operation) + "the store of the session's pace does not answer (" +
+                   event.error.message + "). Ask again when it does."),
+         out);
   lane.pop_front();
 }
 
 void Machine::on(const TellingFailed& event, Time, Effects& out) {
+  store_knows_ = false;
   out.emplace_back(Note(RateLimitStoreFailed{event.error}));
 }
 
 void Machine::on(const Heard& event, Time now, Effects& out) {
-  const bool refused = event.status == too_many_requests || event.status == service_unavailable;
-  const auto named = refused ? refused_until(event.pushback) : exhausted_until(event.pushback);
+  const Pushback& pushback = event.pushback;
+  const bool refused = is_refusal(event);
+  if (pushback.malformed > 0) {
+    ignored_ += static_cast<std::uint64_t>(pushback.malformed);
+    out.emplace_back(Note(RateLimitHeadersIgnored{event.operation, pushback.malformed, ignored_}));
+  }
+  const bool is_about_limits = pushback.retry_at || !pushback.readings.empty();
+  if (event.status == too_many_requests || (refused && is_about_limits)) {
+    out.emplace_back(Note(RateLimitRefused{event.operation, event.status, pushback}));
+  }
+  const auto named = refused ? refused_until(pushback) : exhausted_until(pushback);
   Instant until = named.value_or(now.wall);
   // Refused and told "now" is as good as told nothing.
   if (event.status == too_many_requests && until <= now.wall && settings_.adaptive) {
     until = now.wall + settings_.bucket.interval;
   }
-  close(until, refused, now, out);
+  close(until, event, now, out);
   warn_when_near(event, out);
+}
+
+// The store's bucket is left empty, and the first may leave when one unit has come.
+void Machine::on(const Reopened&, Time now, Effects& out) {
+  closed_until_ = SteadyInstant();
+  closed_elsewhere_ = false;
+  paced_until_ = now.steady + settings_.bucket.interval;
+  looking_ = false;
+  charge_is_stale_ = charging_since_.has_value();
+  out.emplace_back(Note(RateLimitReopened{.elsewhere = false, .wait = settings_.bucket.interval}));
+  out.emplace_back(Open{});
 }
 
 void Machine::on(const Ticked&, Time, Effects&) {}
@@ -133,9 +187,12 @@ void Machine::go_on(Time now, Effects& out) {
   refuse_late(normal_, now, out);
   if (waiting() == 0) return;
   if (!charging_since_ && now.steady < earliest()) {
-    tell_wait(now, out);
-    out.emplace_back(WakeAt{earliest()});
-    return;
+    looking_ = is_look_due(now);
+    if (!looking_) {
+      tell_wait(now, out);
+      out.emplace_back(WakeAt{look_at(now).value_or(earliest())});
+      return;
+    }
   }
   if (!charging_since_) {
     charging_since_ = now.steady;
@@ -150,10 +207,12 @@ void Machine::go_on(Time now, Effects& out) {
 }
 
 void Machine::refuse_late(Lane& lane, Time now, Effects& out) {
-  const SteadyInstant first = std::max(now.steady, earliest());
+  // As long as the store may say that it was reopened, no closing keeps anybody out.
+  const bool unsure = looking_ || (!charging_since_ && is_look_due(now));
+  const SteadyInstant first = unsure ? now.steady : std::max(now.steady, earliest());
   std::erase_if(lane, [&](const Waiting& one) {
     if (one.deadline >= first) return false;
-    out.emplace_back(Refuse{one.ticket, late(one, now)});
+    refuse(one.ticket, one.operation, late(one, now), out);
     return true;
   });
 }
@@ -178,25 +237,48 @@ void Machine::tell_wait(Time now, Effects& out) {
   if (std::exchange(closed ? first.told_closed : first.told_pace, true)) return;
   const Duration wait = earliest() - now.steady;
   if (closed) {
-    out.emplace_back(Note(RateLimitWaiting{first.operation, wait}));
+    out.emplace_back(Note(RateLimitWaiting{first.operation, wait, first.ticket}));
   } else {
     const double missing = wait.seconds() / settings_.bucket.interval.seconds();
-    out.emplace_back(Note(RateLimitTokenWait{first.operation, wait, 1.0 - missing}));
+    out.emplace_back(Note(RateLimitTokenWait{first.operation, wait, 1.0 - missing, first.ticket}));
   }
 }
 
-void Machine::close(Instant until, bool refused, Time now, Effects& out) {
-  // A server's "never" is not believed for longer than the store would keep it.
-  until = std::min(until, now.wall + bounds::limit_period_max);
+void Machine::close(Instant named, const Heard& heard, Time now, Effects& out) {
+  const Instant until = std::min(named, now.wall + settings_.closing_max);
   const Duration wait = until - now.wall;
   const SteadyInstant at = now.steady + wait;
   if (wait <= Duration() || at <= closed_until_) return;
   closed_until_ = at;
-  out.emplace_back(Close{until});
+  store_knows_ = true;
+  look_after_ = now.steady + bounds::pacer_look_wait;
+  looking_ = false;
   // A limit of one is used up by every call: what the pace would do anyway is not worth a warning.
-  if (refused || wait > settings_.bucket.interval) {
-    out.emplace_back(Note(RateLimitResetScheduled{until, wait}));
+  if (is_refusal(heard) || wait > settings_.bucket.interval) {
+    RateLimitResetScheduled note{
+        .reset_at = until, .wait = wait, .operation = heard.operation, .status = heard.status};
+    tell_word(heard.pushback, named, note);
+    if (named > until) note.named = named;
+    out.emplace_back(Note(std::move(note)));
   }
+  out.emplace_back(Close{until});
+}
+
+// Another process has reopened it.
+void Machine::found_open(Time now, Effects& out) {
+  closed_until_ = SteadyInstant();
+  closed_elsewhere_ = false;
+  paced_until_ = now.steady;
+  out.emplace_back(Note(RateLimitReopened{.elsewhere = true}));
+}
+
+// When the store is asked, although it is closed, whether that still holds. Never for a closing
+// that it could not be told of, nor for what is over soon.
+std::optional<SteadyInstant> Machine::look_at(Time now) const {
+  const bool can_know = store_knows_ || closed_until_ <= now.steady;
+  const SteadyInstant at = std::max(now.steady, look_after_);
+  if (!is_closed() || !can_know || earliest() - at <= bounds::clock_step_max) return std::nullopt;
+  return at;
 }
 
 void Machine::warn_when_near(const Heard& event, Effects& out) {
@@ -211,7 +293,7 @@ void Machine::warn_when_near(const Heard& event, Effects& out) {
     } else if (is_near_limit(reading)) {
       if (warned_.size() == bounds::limit_readings_max) warned_.erase(warned_.begin());
       warned_.push_back(reading.dimension);
-      out.emplace_back(Note(ApproachingRateLimit{*reading.remaining, event.operation}));
+      out.emplace_back(Note(ApproachingRateLimit{reading, event.operation}));
     }
   }
 }

@@ -16,8 +16,15 @@
 //           Deadlines: nothing is released after its deadline. A ticket whose deadline lies before
 //           the earliest instant at which anything may leave is refused at once.
 //           Closing: nothing is released before the last instant the server named, also when the
-//           store could not be told. Only answers to calls that were paced here may be Heard: the
-//           limits of other calls are none of ours.
+//           store could not be told; a word of more than `closing_max` is believed for so long.
+//           Only answers to calls that were paced here may be Heard: the limits of other calls are
+//           none of ours.
+//           Reopening: Reopened lifts every closing, here and in the store, and leaves the bucket
+//           empty: the store's reset forgets what was used too, and nobody is to pass too soon.
+//           Others learn of it from the store, which is asked every bounds::pacer_look_wait while
+//           somebody wants to call out. The last bounds::clock_step_max of a closing are waited out
+//           unasked: by so much may the store's clock differ from ours. So a store that forgets a
+//           closing of more than that reopens it.
 //           Charges: one is under way at a time, and belongs to whoever is first when it arrives.
 //           One that nobody can use, or that is older than bounds::pacer_charge_age_max, is given
 //           back where that lets nobody pass too soon, else it is lost. A store that always takes
@@ -38,6 +45,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/bounds.h"
 #include "core/limit/pushback.h"
 #include "core/limit/token_bucket.h"
 #include "core/limit/verdict.h"
@@ -57,6 +65,7 @@ struct Time {
 struct Settings {
   TokenBucket bucket = TokenBucket(Rate{}, 0);  // as the store keeps it
   bool adaptive = true;  // a 429 that names no instant closes for one interval
+  Duration closing_max = bounds::pacer_closing_max;
 };
 
 // Events.
@@ -77,7 +86,7 @@ struct Charged {
 struct ChargeFailed {
   Error error;
 };
-// The store did not take a Close or a Refund.
+// The store did not take a Close, an Open or a Refund.
 struct TellingFailed {
   Error error;
 };
@@ -87,36 +96,73 @@ struct Heard {
   int status = 0;
   Pushback pushback;
 };
+// Somebody who knows better than the server's last word says: go on.
+struct Reopened {};
 struct Ticked {};
-using Event = std::variant<Asked, Withdrawn, Charged, ChargeFailed, TellingFailed, Heard, Ticked>;
+using Event =
+    std::variant<Asked, Withdrawn, Charged, ChargeFailed, TellingFailed, Heard, Reopened, Ticked>;
 
-// What a log is told; the names are those of the log's events (log/pacer_log.h).
+// What a log is told; the names are those of the log's events (log/pacer_log.h). Those that are
+// decisions go to the audit log as well (pacer_record.h). They come before what they are about.
 struct RateLimitWaiting {  // for the instant the server named
-  std::string operation;
-  Duration wait;
+  std::string operation = {};
+  Duration wait = {};
+  Ticket ticket = 0;
 };
 struct RateLimitTokenWait {  // for the pace
-  std::string operation;
-  Duration wait;
+  std::string operation = {};
+  Duration wait = {};
   double tokens_available = 0;
+  Ticket ticket = 0;
 };
 struct RateLimitTokenAcquired {
-  std::string operation;
+  std::string operation = {};
   std::int64_t tokens_remaining = 0;
+  Ticket ticket = 0;
+};
+struct RateLimitNotSent {
+  std::string operation = {};
+  Error error;
+  Ticket ticket = 0;
+};
+struct RateLimitRefused {  // by the server: a 429; or a 503 that says something of limits
+  std::string operation = {};
+  int status = 0;
+  Pushback pushback = {};
 };
 struct RateLimitResetScheduled {
-  Instant reset_at;
-  Duration wait;
+  enum class Word : std::uint8_t { none, retry_after, reset };
+  Instant reset_at = {};
+  Duration wait = {};
+  std::string operation = {};         // whose answer closed it
+  int status = 0;                     // of that answer
+  Word word = Word::none;             // none: a refusal that named no instant
+  Reading reading = {};               // whose reset it is
+  std::optional<Instant> named = {};  // what the server said, where it is believed for less
+};
+struct RateLimitReopened {
+  bool elsewhere = false;  // the store is open, so another process has done it
+  Duration wait = {};      // until the first may leave
 };
 struct ApproachingRateLimit {  // once, until enough is left again
-  std::int64_t remaining = 0;
-  std::string operation;
+  Reading reading = {};
+  std::string operation = {};
+};
+struct RateLimitHeadersIgnored {  // once an answer: what of its headers made no sense
+  std::string operation = {};
+  int ignored = 0;
+  std::uint64_t total = 0;  // of all answers so far
 };
 struct RateLimitStoreFailed {  // the session's other processes may not know what this one does
   Error error;
 };
-using Note = std::variant<RateLimitWaiting, RateLimitTokenWait, RateLimitTokenAcquired,
-                          RateLimitResetScheduled, ApproachingRateLimit, RateLimitStoreFailed>;
+struct RateLimitUnrecorded {  // the audit log did not take a decision
+  Error error;
+};
+using Note =
+    std::variant<RateLimitWaiting, RateLimitTokenWait, RateLimitTokenAcquired, RateLimitNotSent,
+                 RateLimitRefused, RateLimitResetScheduled, RateLimitReopened, ApproachingRateLimit,
+                 RateLimitHeadersIgnored, RateLimitStoreFailed, RateLimitUnrecorded>;
 
 // Effects.
 struct Charge {};  // ask the store for one unit
@@ -124,6 +170,7 @@ struct Refund {};  // give one unit back to the store
 struct Close {     // tell the store, for the other processes
   Instant until;
 };
+struct Open {};  // lift every closing in the store, and leave its bucket empty
 struct Release {
   Ticket ticket = 0;
 };
@@ -135,12 +182,15 @@ struct Refuse {
 struct WakeAt {
   SteadyInstant at;
 };
-using Effect = std::variant<Charge, Refund, Close, Release, Refuse, WakeAt, Note>;
+using Effect = std::variant<Charge, Refund, Close, Open, Release, Refuse, WakeAt, Note>;
 using Effects = std::vector<Effect>;
 
 class Machine {
  public:
-  explicit Machine(Settings settings) : settings_(settings) {}
+  // No closing is believed for longer than stores keep one.
+  explicit Machine(Settings settings) : settings_(settings) {
+    settings_.closing_max = std::min(settings.closing_max, bounds::limit_period_max);
+  }
 
   Effects decide(const Event& event, Time now);
   std::size_t waiting() const { return urgent_.size() + normal_.size(); }
@@ -161,6 +211,7 @@ class Machine {
   void on(const ChargeFailed& event, Time now, Effects& out);
   void on(const TellingFailed& event, Time now, Effects& out);
   void on(const Heard& event, Time now, Effects& out);
+  void on(const Reopened& event, Time now, Effects& out);
   void on(const Ticked& event, Time now, Effects& out);
 
   void go_on(Time now, Effects& out);
@@ -168,7 +219,10 @@ class Machine {
   Error late(const Waiting& waiting, Time now) const;
   bool may_give_back(const Verdict& verdict, Duration age) const;
   void tell_wait(Time now, Effects& out);
-  void close(Instant until, bool refused, Time now, Effects& out);
+  void close(Instant named, const Heard& heard, Time now, Effects& out);
+  void found_open(Time now, Effects& out);
+  std::optional<SteadyInstant> look_at(Time now) const;
+  bool is_look_due(Time now) const { return look_at(now) == now.steady; }
   void warn_when_near(const Heard& event, Effects& out);
 
   Lane& first_lane() { return urgent_.empty() ? normal_ : urgent_; }
@@ -184,6 +238,11 @@ class Machine {
   SteadyInstant closed_until_;       // as a server said to us
   SteadyInstant paced_until_;        // as the store said last
   bool closed_elsewhere_ = false;    // and not because of the pace
+  bool store_knows_ = true;          // of closed_until_
+  SteadyInstant look_after_;         // before that nobody looks whether it was reopened
+  bool looking_ = false;             // the charge under way does
+  bool charge_is_stale_ = false;     // it was asked for before a Reopened
+  std::uint64_t ignored_ = 0;        // lines of headers
   std::vector<std::string> warned_;  // dimensions that are near their limit, and told
 };
 

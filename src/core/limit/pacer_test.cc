@@ -1,18 +1,17 @@
 // Goal: calls leave at the session's pace, in order, before their deadlines and never before an
 // instant the server named; every ticket ends once.
-// Method: a clock moved by hand and a store of one bucket, decided by limit::decide as every store
-// decides; its answers can be held back. Then random walks over asks, withdrawals, answers of the
-// server, late answers of the store, foreign charges and clock moves, checked from outside.
+// Method: a clock moved by hand and a store of one bucket (pacer_fixture.h). Then random walks over
+// asks, withdrawals, answers of the server, late answers of the store, foreign charges, reopenings
+// and clock moves, checked from outside.
 #include "core/limit/pacer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <rapidcheck.h>
-#include <set>
 
 #include "base/bounds.h"
-#include "core/limit/decide.h"
+#include "core/limit/pacer_fixture.h"
 
 namespace pawl::limit::pacer {
 namespace {
@@ -20,142 +19,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr Duration second = Duration::seconds(1);
-constexpr Duration nanosecond = Duration::nanoseconds(1);
-
-std::string text(const RateLimitWaiting& note) {
-  return "waiting " + note.operation + " " + to_string(note.wait);
-}
-std::string text(const RateLimitTokenWait& note) {
-  return "token_wait " + note.operation + " " + to_string(note.wait) + " " +
-         std::to_string(note.tokens_available).substr(0, 5);
-}
-std::string text(const RateLimitTokenAcquired& note) {
-  return "acquired " + note.operation + " " + std::to_string(note.tokens_remaining);
-}
-std::string text(const RateLimitResetScheduled& note) {
-  return "reset " + to_string(note.reset_at) + " " + to_string(note.wait);
-}
-std::string text(const ApproachingRateLimit& note) {
-  return "approaching " + note.operation + " " + std::to_string(note.remaining);
-}
-std::string text(const RateLimitStoreFailed& note) {
-  return "store_failed " + note.error.message;
-}
-
-// A session: the machine, and the store it is charged in.
-class Session {
- public:
-  explicit Session(Settings settings = {})
-      : machine(settings), policy_("orders", settings.bucket) {}
-  virtual ~Session() = default;
-
-  void give(const Event& event) {
-    events_.push_back(event);
-    if (events_.size() > 1) return;  // called back from below
-    while (!events_.empty()) {
-      for (const Effect& effect : take(machine.decide(events_.front(), now))) {
-        std::visit([this](const auto& e) { run(e); }, effect);
-      }
-      events_.erase(events_.begin());
-    }
-  }
-  void ask(Ticket ticket, Duration patience = Duration::max()) {
-    give(Asked{ticket, "place", false, now.steady + patience});
-  }
-  void ask_urgent(Ticket ticket, Duration patience = Duration::max()) {
-    give(Asked{ticket, "cancel", true, now.steady + patience});
-  }
-  void hear(int status, const std::vector<Field>& fields) {
-    give(Heard{"place", status, parse_pushback(fields, now.wall)});
-  }
-  void advance(Duration by) {
-    now.steady = now.steady + by;
-    now.wall = now.wall + by;
-  }
-  void advance_and_tick(Duration by) {
-    advance(by);
-    give(Ticked{});
-  }
-  // The store decides now, and its answer arrives.
-  void answer() {
-    ASSERT_TRUE(charge_waits);
-    charge_waits = false;
-    give(Charged{decided()});
-  }
-  Answer decided() {
-    const Member member{&policy_, &state_};
-    return decide({&member, 1}, {.cost = 1}, store_now());
-  }
-  std::vector<Ticket> take_released() { return std::exchange(released, {}); }
-  std::vector<std::string> take_notes() { return std::exchange(notes, {}); }
-  std::optional<Duration> wake_in() const {
-    return wake ? std::optional(*wake - now.steady) : std::nullopt;
-  }
-
-  Machine machine;
-  Time now{SteadyInstant() + Duration::hours(1), Instant() + Duration::days(20'000)};
-  bool held = false;  // answers of the store come when the test says answer()
-  bool charge_waits = false;
-  std::vector<Ticket> released;
-  std::map<Ticket, Error> refused;
-  std::vector<std::string> notes;
-  std::vector<Duration> closed_for;
-  int charges = 0;
-  int refunds = 0;
-  std::optional<SteadyInstant> wake;
-
- protected:
-  virtual void run(const Charge&) {
-    ++charges;
-    charge_waits = true;
-    if (!held) answer();
-  }
-  virtual void run(const Release& effect) { released.push_back(effect.ticket); }
-  virtual void run(const Refuse& effect) {
-    EXPECT_TRUE(refused.emplace(effect.ticket, effect.error).second);
-  }
-  virtual void run(const Refund&) {
-    ++refunds;
-    give_back(policy_, state_, {.cost = 1, .charged = store_now()}, store_now());
-  }
-  virtual void run(const Close& effect) {
-    closed_for.push_back(effect.until - now.wall);
-    const Moment until = store_now().moment + (effect.until - now.wall);
-    state_.closed_until = std::max(state_.closed_until, until);
-  }
-  void run(const WakeAt& effect) {
-    EXPECT_GT(effect.at, now.steady);
-    wake = effect.at;
-  }
-  void run(const Note& note) {
-    notes.push_back(std::visit([](const auto& kind) { return text(kind); }, note));
-  }
-
- private:
-  Effects take(Effects effects) {
-    wake.reset();  // the last decide() says when to wake
-    return effects;
-  }
-  limit::Now store_now() const { return {Moment::from_ns(now.steady.ns()), now.wall}; }
-
-  Policy policy_;
-  State state_;
-  std::vector<Event> events_;
-};
-
-Settings with_burst(std::int64_t burst) {
-  return {.bucket = TokenBucket({.count = 1, .period = second}, burst)};
-}
-
-Answer answer_of(const Verdict& verdict) {
-  Answer answer;
-  answer.allowed = verdict.allowed;
-  answer.retry_after = verdict.retry_after;
-  answer.verdicts.add(verdict);
-  return answer;
-}
 
 const std::vector<Field> orders_used_up = {{"X-RateLimit-SessionOrders-Limit", "1"},
                                            {"X-RateLimit-SessionOrders-Remaining", "0"},
@@ -411,7 +274,7 @@ TEST(Pacer, WithoutTheStoreNobodyLeaves) {
   EXPECT_EQ(session.refused.at(1).code, Code::unavailable);
   EXPECT_EQ(session.refused.at(1).outcome, Outcome::not_applied);
   EXPECT_THAT(session.refused.at(1).message, HasSubstr("connection refused"));
-  EXPECT_THAT(session.notes, ElementsAre("store_failed connection refused"));
+  EXPECT_THAT(session.notes, ElementsAre("store_failed connection refused", "not_sent place 1"));
   EXPECT_TRUE(session.charge_waits);  // the next asks for itself
   session.answer();
   EXPECT_THAT(session.released, ElementsAre(2));
@@ -482,10 +345,31 @@ TEST(Pacer, A429ThatNamesNoInstantClosesForOneInterval) {
   }
 }
 
-TEST(Pacer, AServersNeverIsBelievedForAYear) {
+TEST(Pacer, AServersNeverIsBelievedForADay) {
   Session session;
-  session.hear(429, {{"Retry-After", "99999999999999"}});
-  EXPECT_THAT(session.closed_for, ElementsAre(bounds::limit_period_max));
+  session.hear(429, {{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"}});
+  EXPECT_THAT(session.closed_for, ElementsAre(Duration::hours(24)));
+  EXPECT_THAT(
+      session.take_notes(),
+      ElementsAre("refused place 429 ", "reset 2024-10-05T00:00:00.000Z 1d by Retry-After, not " +
+                                            to_string(Instant::max())));
+}
+
+TEST(Pacer, HowLongAWordIsBelievedIsASetting) {
+  Session session({.closing_max = Duration::minutes(5)});
+  session.hear(429, {{"Retry-After", "299"}});
+  session.hear(429, {{"Retry-After", "301"}});
+  EXPECT_THAT(session.closed_for, ElementsAre(Duration::seconds(299), Duration::minutes(5)));
+  Session patient({.closing_max = Duration::max()});  // stores keep none for longer
+  patient.hear(429, {{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"}});
+  EXPECT_THAT(patient.closed_for, ElementsAre(bounds::limit_period_max));
+}
+
+TEST(Pacer, ARetryAfterThatIsAnEpochClosesUntilThen) {
+  Session session;
+  const std::int64_t epoch = session.now.wall.ns() / 1'000'000'000 + 7;
+  session.hear(429, {{"Retry-After", std::to_string(epoch)}});
+  EXPECT_THAT(session.closed_for, ElementsAre(Duration::seconds(7)));
 }
 
 TEST(Pacer, A503ClosesOnlyForAsLongAsItSays) {
@@ -508,6 +392,7 @@ TEST(Pacer, StaysClosedWhenTheStoreCouldNotBeTold) {
   session.hear(429, {{"Retry-After", "4"}});
   session.ask(1);
   EXPECT_THAT(session.notes, testing::Contains("store_failed store gone"));
+  EXPECT_EQ(session.wake_in(), Duration::seconds(4));
   session.advance_and_tick(Duration::seconds(4) - nanosecond);
   EXPECT_THAT(session.released, IsEmpty());
   session.advance_and_tick(nanosecond);
@@ -527,7 +412,8 @@ TEST(Pacer, TellsOnceWhyTheFirstWaits) {
                                                 "token_wait cancel 520ms 0.480"));
   session.hear(429, {{"Retry-After", "2"}});
   EXPECT_THAT(session.take_notes(),
-              ElementsAre("reset 2024-10-04T00:00:02.480Z 2s", "waiting cancel 2s"));
+              ElementsAre("refused place 429 ", "reset 2024-10-04T00:00:02.480Z 2s by Retry-After",
+                          "waiting cancel 2s"));
 }
 
 TEST(Pacer, AClosingByAnotherProcessIsToldAsOne) {
@@ -550,8 +436,9 @@ TEST(Pacer, WhatThePaceWouldDoAnywayIsNoWarning) {
   session.hear(200, orders_used_up);
   EXPECT_THAT(session.take_notes(), IsEmpty());
   session.hear(200, {{"X-RateLimit-Session-Remaining", "0"}, {"X-RateLimit-Session-Reset", "60"}});
-  EXPECT_THAT(session.take_notes(),
-              ElementsAre("reset 2024-10-04T00:01:00.001Z 1m", "approaching place 0"));
+  EXPECT_THAT(session.take_notes(), ElementsAre("reset 2024-10-04T00:01:00.001Z 1m by Session",
+                                                "approaching place Session: remaining 0, reset "
+                                                "2024-10-04T00:01:00.001Z"));
 }
 
 TEST(Pacer, WarnsOnceNearALimitUntilThereIsRoomAgain) {
@@ -563,12 +450,13 @@ TEST(Pacer, WarnsOnceNearALimitUntilThereIsRoomAgain) {
     return session.take_notes();
   };
   EXPECT_THAT(left("3"), IsEmpty());
-  EXPECT_THAT(left("2"), ElementsAre("approaching place 2"));
+  EXPECT_THAT(left("2"), ElementsAre("approaching place Session: limit 120, remaining 2, reset "
+                                     "2024-10-04T00:00:01.000Z"));
   EXPECT_THAT(left("1"), IsEmpty());
   session.hear(200, {{"X-RateLimit-Session-Limit", "120"}});  // does not tell
   EXPECT_THAT(left("0"), IsEmpty());
   EXPECT_THAT(left("119"), IsEmpty());
-  EXPECT_THAT(left("1"), ElementsAre("approaching place 1"));
+  EXPECT_THAT(left("1"), ElementsAre(HasSubstr("remaining 1")));
 }
 
 TEST(Pacer, ALimitOfOneIsWarnedAboutOnce) {
@@ -579,9 +467,47 @@ TEST(Pacer, ALimitOfOneIsWarnedAboutOnce) {
     return session.take_notes();
   };
   EXPECT_THAT(left("1"), IsEmpty());
-  EXPECT_THAT(left("0"), ElementsAre("approaching place 0"));
+  EXPECT_THAT(left("0"), ElementsAre("approaching place SessionOrders: limit 1, remaining 0"));
   EXPECT_THAT(left("1"), IsEmpty());
   EXPECT_THAT(left("0"), IsEmpty());
+}
+
+TEST(Pacer, TellsTheHeadersOfEveryRefusal) {
+  Session session;
+  const std::string readings =
+      "SessionOrders: limit 1, remaining 0, reset 2024-10-04T00:00:01.000Z";
+  session.hear(429, orders_used_up);
+  EXPECT_THAT(session.take_notes(),
+              ElementsAre("refused place 429 " + readings,
+                          "reset 2024-10-04T00:00:01.000Z 1s by SessionOrders",
+                          "approaching place " + readings));
+  session.hear(429, orders_used_up);  // closed already
+  EXPECT_THAT(session.take_notes(), ElementsAre("refused place 429 " + readings));
+  session.hear(503, {});  // not about limits
+  EXPECT_THAT(session.take_notes(), IsEmpty());
+  session.hear(429, {});
+  EXPECT_THAT(session.take_notes(), ElementsAre("refused place 429 "));
+}
+
+TEST(Pacer, TellsOnceAnAnswerThatSomeOfItMadeNoSense) {
+  Session session;
+  session.hear(200, {{"Retry-After", "soon"}, {"X-RateLimit-Limit", "many"}});
+  EXPECT_THAT(session.take_notes(), ElementsAre("ignored place 2 of 2"));
+  session.hear(200, {{"X-RateLimit-Limit", "5"}});
+  EXPECT_THAT(session.take_notes(), IsEmpty());
+  session.hear(200, {{"X-RateLimit-Limit", "-5"}});
+  EXPECT_THAT(session.take_notes(), ElementsAre("ignored place 1 of 3"));
+}
+
+TEST(Pacer, TellsWhoWasNotSent) {
+  Session session;
+  session.held = true;
+  Ticket ticket = 0;
+  while (ticket < bounds::pacer_waiting_max) session.ask(++ticket);
+  session.ask(++ticket);
+  EXPECT_THAT(session.take_notes(), ElementsAre("not_sent place 1001"));
+  session.ask_urgent(++ticket, -nanosecond);
+  EXPECT_THAT(session.take_notes(), ElementsAre("not_sent cancel 1002"));
 }
 
 TEST(Pacer, RemembersOnlySoManyDimensions) {
@@ -632,6 +558,9 @@ class Walk : public Session {
       case 9:
       case 10:
         answer_ ? arrive() : decide();
+        break;
+      case 11:
+        give(Reopened{});
         break;
       default:
         now.wall = now.wall + some - Duration::milliseconds(500);
@@ -692,6 +621,10 @@ class Walk : public Session {
     Session::run(effect);
     closed_until_ = std::max(closed_until_, now.steady + (effect.until - now.wall));
   }
+  void run(const Open& effect) override {
+    Session::run(effect);
+    closed_until_ = {};
+  }
   void withdraw(Ticket ticket) {
     waits_[0].erase(ticket);
     waits_[1].erase(ticket);
@@ -725,7 +658,7 @@ TEST(Pacer, KeepsItsPromisesOnRandomWalks) {
   EXPECT_TRUE(rc::check([] {
     const auto steps =
         *rc::gen::resize(300, rc::gen::container<std::vector<std::pair<int, int>>>(rc::gen::pair(
-                                  rc::gen::inRange(0, 12), rc::gen::inRange(0, 1'000))));
+                                  rc::gen::inRange(0, 13), rc::gen::inRange(0, 1'000))));
     Walk walk(with_burst(*rc::gen::inRange(0, 3)));
     for (const auto& [op, number] : steps) walk.step(op, number);
     walk.finish();

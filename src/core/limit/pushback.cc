@@ -97,11 +97,14 @@ std::optional<Duration> window_of(std::string_view dimension) {
 }
 
 // Delta or epoch, as the value itself shows.
+Instant epoch_or_delta(std::int64_t value, Instant now) {
+  return value >= first_epoch_millisecond ? Instant() + Duration::milliseconds(value)
+         : value >= first_epoch_second    ? Instant() + Duration::seconds(value)
+                                          : now + Duration::seconds(value);
+}
+
 Instant reset_at(std::int64_t value, Instant now) {
-  const Instant at = value >= first_epoch_millisecond ? Instant() + Duration::milliseconds(value)
-                     : value >= first_epoch_second    ? Instant() + Duration::seconds(value)
-                                                      : now + Duration::seconds(value);
-  return std::max(at, now + reset_min);
+  return std::max(epoch_or_delta(value, now), now + reset_min);
 }
 
 void lower(std::optional<std::int64_t>& kept, std::int64_t found) {
@@ -137,7 +140,7 @@ bool is_dimension(std::string_view text) {
 }
 
 // Any number of digits, as RFC 9110 has it; with a fraction, as some write it. Rounded up.
-std::optional<Duration> parse_delay(std::string_view text) {
+std::optional<std::int64_t> parse_seconds(std::string_view text) {
   const auto digits = [](std::string_view part) {
     return !part.empty() && std::all_of(part.begin(), part.end(), http::is_digit);
   };
@@ -150,7 +153,7 @@ std::optional<Duration> parse_delay(std::string_view text) {
     value = time_detail::add(time_detail::multiply(value, 10), c - '0');
   }
   const bool more = fraction.find_first_not_of('0') != std::string_view::npos;
-  return Duration::seconds(time_detail::add(value, more ? 1 : 0));
+  return time_detail::add(value, more ? 1 : 0);
 }
 
 // parse_http_date refuses what no Instant holds, and "Fri, 31 Dec 9999 23:59:59 GMT" is how some
@@ -164,7 +167,7 @@ bool is_beyond_all_instants(std::string_view date) {
 }
 
 std::optional<Instant> parse_retry_after(std::string_view text, Instant now) {
-  if (const auto delay = parse_delay(text)) return now + *delay;
+  if (const auto seconds = parse_seconds(text)) return std::max(now, epoch_or_delta(*seconds, now));
   if (const auto date = parse_http_date(text)) return std::max(now, *date);
   if (is_beyond_all_instants(text)) return Instant::max();
   return std::nullopt;
@@ -412,12 +415,32 @@ std::string_view resource(std::span<const Field> fields) {
 bool comes_from_a_cache(std::span<const Field> fields) {
   return std::any_of(fields.begin(), fields.end(), [](const Field& field) {
     if (!equal_ignoring_case(field.name, "Age")) return false;
-    const auto age = parse_delay(trim_blanks(field.value));
-    return age && *age > Duration();
+    const auto age = parse_seconds(trim_blanks(field.value));
+    return age && *age > 0;
   });
 }
 
 }  // namespace
+
+std::string to_string(const Reading& reading) {
+  std::string text = reading.dimension.empty() ? "-" : reading.dimension;
+  std::string_view before = ": ";
+  const auto add = [&](std::string_view name, const std::string& value) {
+    text.append(std::exchange(before, ", ")).append(name).append(" ").append(value);
+  };
+  if (reading.limit) add("limit", std::to_string(*reading.limit));
+  if (reading.remaining) add("remaining", std::to_string(*reading.remaining));
+  if (reading.resets_at) add("reset", to_string(*reading.resets_at));
+  return text;
+}
+
+std::string to_string(std::span<const Reading> readings) {
+  std::string text;
+  for (const Reading& reading : readings) {
+    text.append(text.empty() ? "" : "; ").append(to_string(reading));
+  }
+  return text;
+}
 
 Pushback parse_pushback(std::span<const Field> fields, Instant now) {
   Collector collector(resource(fields), now);

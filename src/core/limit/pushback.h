@@ -5,7 +5,7 @@
 //   X-RateLimit-*, X-Rate-Limit-*       the old ones, draft-polli-03, GitHub's Used and Resource
 //   X-RateLimit-<dimension>-Limit …     Saxo; any dimension, any case
 //   X-RateLimit-Limit-<dimension> …     Kong
-//   Retry-After                         seconds or a date of HTTP
+//   Retry-After                         seconds, an epoch (as in resets), or a date of HTTP
 //
 // Why:      a wait that is too short costs a refusal, one for the wrong dimension costs a day.
 // Contract: pure; never fails. What makes no sense is left out and counted, never trusted; fields
@@ -48,10 +48,16 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
+// "SessionOrders: limit 1, remaining 0, reset 2026-01-25T21:15:01.000Z"; what was not told is left
+// out, and a dimension without a name is "-".
+std::string to_string(const Reading& reading);
+// All readings, with "; " between them.
+std::string to_string(std::span<const Reading> readings);
+
 struct Pushback {
   std::vector<Reading> readings = {};    // in the order in which their dimensions came
   std::optional<Instant> retry_at = {};  // Retry-After; never before now
-  int malformed = 0;                     // lines, and members of lists, that were left out
+  int malformed = 0;  // lines, and members of lists, that were left out; the pacer notes them
   bool operator==(const Pushback&) const = default;
 };
 

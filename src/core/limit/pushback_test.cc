@@ -462,9 +462,25 @@ TEST(PushbackRetryAfter, IsADelayInSecondsRoundedUp) {
                               {"1.5", in(2)},
                               {"0.0000000001", in(1)},
                               {"3.000", in(3)},
-                              {"9223372036", Instant::max()},
+                              {"999999999", in(999'999'999)},
+                              {"9223372037", Instant::max()},
                               {"1000000000000000000", Instant::max()},
                               {"99999999999999999999999999.9", Instant::max()}};
+  for (const auto& [written, expected] : examples) {
+    EXPECT_EQ(parse({{"Retry-After", written}}), (Pushback{.retry_at = expected})) << written;
+  }
+}
+
+TEST(PushbackRetryAfter, FromABillionOnIsAnEpoch) {
+  struct Example {
+    std::string_view written;
+    Instant expected;
+  };
+  const Example examples[] = {{"1700000100", epoch(1'700'000'100)},
+                              {"1700000100.5", epoch(1'700'000'101)},
+                              {"1700000100000", epoch(1'700'000'100)},  // milliseconds
+                              {"1000000000", now},                      // past
+                              {"4000000000", epoch(4'000'000'000)}};
   for (const auto& [written, expected] : examples) {
     EXPECT_EQ(parse({{"Retry-After", written}}), (Pushback{.retry_at = expected})) << written;
   }
@@ -505,6 +521,19 @@ TEST(PushbackRetryAfter, ThatMakesNoSenseIsLeftOutAndCounted) {
 TEST(PushbackRetryAfter, OfSeveralTheLatestHolds) {
   EXPECT_EQ(parse({{"Retry-After", "5"}, {"Retry-After", "9"}, {"Retry-After", "x"}}),
             (Pushback{.retry_at = in(9), .malformed = 1}));
+}
+
+// As text
+
+TEST(PushbackText, HoldsWhatWasTold) {
+  const Reading whole{
+      .dimension = "SessionOrders", .limit = 1, .remaining = 0, .resets_at = epoch(1'700'000'100)};
+  const std::string text = "SessionOrders: limit 1, remaining 0, reset 2023-11-14T22:15:00.000Z";
+  EXPECT_EQ(to_string(whole), text);
+  EXPECT_EQ(to_string(Reading{.remaining = 3}), "-: remaining 3");
+  EXPECT_EQ(to_string(std::vector<Reading>{whole, {.dimension = "Day", .limit = 9}}),
+            text + "; Day: limit 9");
+  EXPECT_EQ(to_string(std::vector<Reading>{}), "");
 }
 
 // When to go on

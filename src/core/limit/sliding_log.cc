@@ -24,6 +24,10 @@ Verdict look(const SlidingLog& log, const State& state, std::int64_t cost, Now n
   return held(log, *state.marks, now.moment).look(log.rate.count, cost);
 }
 
+std::int64_t used(const SlidingLog& log, const State& state, Now now) {
+  return held(log, *state.marks, now.moment).used();
+}
+
 void take(const SlidingLog& log, State& state, Mark use, Now now) {
   tidy(log, state, now);
   Marks& marks = *state.marks;

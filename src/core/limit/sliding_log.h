@@ -21,6 +21,8 @@ struct SlidingLog {
 };
 
 Verdict look(const SlidingLog& log, const State& state, std::int64_t cost, Now now);
+// What is used, also beyond the limit: under another rule there may have been more room.
+std::int64_t used(const SlidingLog& log, const State& state, Now now);
 // `use` says how much and whose; it is made now.
 void take(const SlidingLog& log, State& state, Mark use, Now now);
 // A holder gets back what it took itself, so that nobody else's use is forgotten too early. Without

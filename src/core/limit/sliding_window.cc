@@ -96,6 +96,11 @@ Verdict look(const SlidingWindow& window, const State& state, std::int64_t cost,
   return verdict;
 }
 
+std::int64_t used(const SlidingWindow& window, const State& state, Now now) {
+  const Counts counts = counts_at(window, state.cell, now.moment);
+  return counts.current + fading(counts, window.rate.period, now.moment);
+}
+
 void take(const SlidingWindow& window, State& state, std::int64_t cost, Now now) {
   Counts counts = counts_at(window, state.cell, now.moment);
   counts.current = std::min(count_max, counts.current + cost);

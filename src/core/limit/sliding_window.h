@@ -24,6 +24,8 @@ struct SlidingWindow {
 };
 
 Verdict look(const SlidingWindow& window, const State& state, std::int64_t cost, Now now);
+// What is used, also beyond the limit: under another rule there may have been more room.
+std::int64_t used(const SlidingWindow& window, const State& state, Now now);
 void take(const SlidingWindow& window, State& state, std::int64_t cost, Now now);
 // It comes back from the count it went into; what has faded out by itself does not.
 void give_back(const SlidingWindow& window, State& state, const Ask& use, Now now);

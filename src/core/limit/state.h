@@ -50,8 +50,9 @@ struct Ask {
 
 struct State {
   Cell cell = {};
-  Moment closed_until = {};  // nothing passes before
-  Marks* marks = nullptr;    // of the algorithms that keep some; owned by the store
+  Moment closed_until = {};   // nothing passes before
+  Marks* marks = nullptr;     // of the algorithms that keep some; owned by the store
+  Duration carried_for = {};  // not kept: carry_over() says how long its old rule has it in use
 };
 
 }  // namespace pawl::limit

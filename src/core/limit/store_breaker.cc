@@ -11,8 +11,9 @@ StoreBreaker::Turn StoreBreaker::turn(SteadyInstant now) {
   return Turn::probe;
 }
 
-bool StoreBreaker::failed(Turn turn, SteadyInstant now) {
+bool StoreBreaker::failed(Turn turn, SteadyInstant now, int failures) {
   if (lost_ && turn != Turn::probe) return false;
+  if (!lost_ && ++failures_ < failures) return false;
   const bool just_lost = !lost_;
   wait_ =
       just_lost ? bounds::store_lost_wait_min : std::min(wait_ * 2, bounds::store_lost_wait_max);
@@ -23,7 +24,9 @@ bool StoreBreaker::failed(Turn turn, SteadyInstant now) {
 }
 
 void StoreBreaker::answered(Turn turn) {
-  if (turn == Turn::probe) lost_ = probing_ = false;
+  if (lost_ && turn != Turn::probe) return;
+  lost_ = probing_ = false;
+  failures_ = 0;
 }
 
 }  // namespace pawl::limit

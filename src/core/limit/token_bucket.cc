@@ -18,11 +18,12 @@ void give_back(const TokenBucket& bucket, State& state, const Ask& use, Now now)
   const Duration since = std::max(Duration(), now.moment - use.charged.moment);
   const Duration back = std::max(Duration(), bucket.interval * use.cost - since);
   const Duration missing = until_full(bucket, state.cell, now.moment) - back;
-  state.cell.a = (now.moment + std::max(Duration(), missing)).ns();
+  fill_in(bucket, state.cell, std::max(Duration(), missing), now.moment);
 }
 
 void rewind(const TokenBucket& bucket, State& state, Now now) {
-  state.cell.a = std::min(state.cell.a, (now.moment + bucket.refill).ns());
+  const Duration most = bucket.refill + Duration::nanoseconds(state.cell.b);
+  state.cell.a = std::min(state.cell.a, (now.moment + most).ns());
 }
 
 }  // namespace pawl::limit

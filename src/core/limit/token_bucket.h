@@ -7,7 +7,8 @@
 //           is never passed; it falls short of it by less than one nanosecond a token. A clock that
 //           went back counts as one that stood still, and never keeps a caller out for longer than
 //           an empty bucket would; one that leaps forward gives a full bucket and no more.
-// State:    cell.a is the moment at which the bucket is full.
+// State:    cell.a is the moment at which the bucket is full. cell.b is what it owes beyond an
+//           empty bucket, in nanoseconds: what was used under another rule and has no room here.
 #pragma once
 
 #include <algorithm>
@@ -47,10 +48,16 @@ inline std::int64_t missing_tokens(const TokenBucket& bucket, Duration missing) 
   return tokens + (rest > interval ? 1 : 0);
 }
 
-// No debt beyond an empty bucket, though a clock went back.
+// No more debt than there was, though a clock went back.
 inline Duration until_full(const TokenBucket& bucket, const Cell& cell, Moment now) {
   if (cell.a <= now.ns()) return {};
-  return std::min(Duration::nanoseconds(cell.a - now.ns()), bucket.refill);
+  const Duration most = bucket.refill + Duration::nanoseconds(cell.b);
+  return std::min(Duration::nanoseconds(cell.a - now.ns()), most);
+}
+
+inline void fill_in(const TokenBucket& bucket, Cell& cell, Duration missing, Moment now) {
+  cell.a = (now + missing).ns();
+  cell.b = std::max(Duration(), missing - bucket.refill).ns();
 }
 
 // What it says to an ask of `cost`, as if charged when that is allowed. Cost 0 looks. In the
@@ -65,14 +72,15 @@ inline Verdict look(const TokenBucket& bucket, const Cell& cell, std::int64_t co
     verdict.retry_after = Duration::max();
   } else {
     const Duration full_after = missing + bucket.interval * cost;
-    verdict.allowed = full_after <= bucket.refill;
+    verdict.allowed = full_after <= bucket.refill || cost == 0;
     if (verdict.allowed) {
       verdict.full_after = full_after;
     } else {
       verdict.retry_after = full_after - bucket.refill;
     }
   }
-  const std::int64_t gone = missing_tokens(bucket, verdict.full_after);
+  const std::int64_t missing_all = missing_tokens(bucket, verdict.full_after);
+  const std::int64_t gone = std::min(missing_all, bucket.capacity());
   verdict.remaining = bucket.capacity() - gone;
   if (gone > 0) {
     verdict.more_after =
@@ -87,15 +95,21 @@ inline Verdict look(const TokenBucket& bucket, const State& state, std::int64_t 
 
 // Takes `cost` tokens, or what is left of them.
 inline void take(const TokenBucket& bucket, Cell& cell, std::int64_t cost, Now now) {
-  const Duration missing = until_full(bucket, cell, now.moment) + bucket.interval * cost;
-  cell.a = (now.moment + std::min(missing, bucket.refill)).ns();
+  const Duration before = until_full(bucket, cell, now.moment);
+  const Duration after = std::min(before + bucket.interval * cost, std::max(before, bucket.refill));
+  fill_in(bucket, cell, after, now.moment);
 }
 inline void take(const TokenBucket& bucket, State& state, std::int64_t cost, Now now) {
   take(bucket, state.cell, cost, now);
 }
 
+// Tokens that are used, also those beyond an empty bucket.
+inline std::int64_t used(const TokenBucket& bucket, const State& state, Now now) {
+  return missing_tokens(bucket, until_full(bucket, state.cell, now.moment));
+}
+
 void give_back(const TokenBucket& bucket, State& state, const Ask& use, Now now);
-// After the clock went back: no debt beyond an empty bucket. Else it changes nothing.
+// After the clock went back: no more debt than there was. Else it changes nothing.
 void rewind(const TokenBucket& bucket, State& state, Now now);
 
 }  // namespace pawl::limit
