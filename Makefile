@@ -29,7 +29,7 @@ test: setup ## build and run every test, real servers, sanitizers and fuzzers in
 check: setup ## the fast tests, for daily work
 	@tools/test dev fast
 
-bench: build ## pawl's limiter beside its peers, as ratios
+bench: build ## limits and retries beside their peers, as ratios
 	@tools/bench
 
 compare: build ## pawl beside what people use today

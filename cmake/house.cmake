@@ -1,7 +1,7 @@
 # One function builds every room of the house. A folder's files are found by their names:
 #   x.cc  the room's library        x_test.cc  its one test binary
 #   x_server_test.cc  its other test binary, for what needs real servers (tools/test starts them)
-#   x_fuzz.cc  a fuzzer (fuzz preset)   x_bench.cc  the one benchmark binary
+#   x_fuzz.cc  a fuzzer (asan preset)   x_bench.cc  the one benchmark binary
 # so a new file needs no line in any CMakeLists.txt.
 
 find_package(GTest REQUIRED)
@@ -10,6 +10,49 @@ find_package(benchmark REQUIRED)
 find_package(rapidcheck REQUIRED)
 
 set_property(GLOBAL PROPERTY PAWL_BENCH_SOURCES "")
+
+# What most files include. A header that was compiled with other options cannot be used, so there is
+# one compilation of it for each way a file is compiled.
+set(common_headers <algorithm> <array> <atomic> <chrono> <condition_variable> <expected> <fstream>
+  <functional> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread>
+  <unordered_map> <utility> <variant> <vector>)
+set(test_headers <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h> <rapidcheck/gtest.h>)
+
+# pawl_compiled_as(NAME [HEADERS h …] [OPTIONS o …] [LIBRARIES lib …]): a way to compile, for
+# pawl_compile_as().
+function(pawl_compiled_as way)
+  cmake_parse_arguments(WAY "" "" "HEADERS;OPTIONS;LIBRARIES" ${ARGN})
+  add_library(pawl_as_${way} INTERFACE)
+  target_compile_options(pawl_as_${way} INTERFACE ${WAY_OPTIONS})
+  target_link_libraries(pawl_as_${way} INTERFACE pawl_flags ${WAY_LIBRARIES})
+  if(PAWL_PRECOMPILE)
+    # For ccache; and programs as libraries are, so that they can share.
+    target_compile_options(pawl_as_${way} INTERFACE -Xclang -fno-pch-timestamp -fPIC)
+    file(WRITE ${CMAKE_BINARY_DIR}/nothing.cc "")
+    add_library(pawl_headers_${way} OBJECT ${CMAKE_BINARY_DIR}/nothing.cc)
+    target_link_libraries(pawl_headers_${way} PRIVATE pawl_as_${way})
+    target_precompile_headers(pawl_headers_${way} PRIVATE ${common_headers} ${WAY_HEADERS})
+  endif()
+endfunction()
+
+function(pawl_compile_as way target)
+  target_link_libraries(${target} PRIVATE pawl_as_${way})
+  if(PAWL_PRECOMPILE)
+    target_precompile_headers(${target} REUSE_FROM pawl_headers_${way})
+  endif()
+endfunction()
+
+if(PAWL_FUZZ)
+  set(fuzzed -fsanitize=fuzzer-no-link)
+endif()
+if(PAWL_SANITIZE)
+  # Property tests are all templates: without optimising them a sanitized build takes half as long.
+  set(quickly_compiled -O0)
+endif()
+pawl_compiled_as(pure OPTIONS -fno-exceptions ${fuzzed})
+pawl_compiled_as(room OPTIONS ${fuzzed})
+pawl_compiled_as(test OPTIONS ${quickly_compiled} HEADERS ${test_headers}
+  LIBRARIES GTest::gmock GTest::gtest_main rapidcheck)
 
 # pawl_room(NAME [FOLDERS a b …] [USES room …] [LIBRARIES lib …] [PURE])
 #   FOLDERS    below src/ (default: NAME)
@@ -45,11 +88,10 @@ function(pawl_room name)
   if(sources)
     add_library(pawl_${name} STATIC ${sources})
     target_link_libraries(pawl_${name} PUBLIC pawl_flags ${ROOM_USES} PRIVATE ${ROOM_LIBRARIES})
-    if(PAWL_FUZZ)
-      set_target_properties(pawl_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)  # fuzzers pull what they need
-    endif()
     if(ROOM_PURE)
-      target_compile_options(pawl_${name} PRIVATE -fno-exceptions)
+      pawl_compile_as(pure pawl_${name})
+    else()
+      pawl_compile_as(room pawl_${name})
     endif()
   else()
     add_library(pawl_${name} INTERFACE)
@@ -70,12 +112,16 @@ function(pawl_tests program files libraries)
     return()
   endif()
   add_executable(${program} ${files})
-  target_link_libraries(${program} PRIVATE ${libraries} GTest::gmock GTest::gtest_main rapidcheck)
-  target_compile_definitions(${program} PRIVATE PAWL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  if(PAWL_SANITIZE)
-    # Property tests are all templates: without optimising them a sanitized build takes half as long.
-    target_compile_options(${program} PRIVATE -O0)
-  endif()
+  target_link_libraries(${program} PRIVATE ${libraries})
+  pawl_compile_as(test ${program})
+  foreach(file IN LISTS files)
+    # Only those that ask: the others are the same in every clone, for ccache.
+    file(STRINGS ${file} asks REGEX PAWL_SOURCE_DIR)
+    if(asks)
+      set_property(SOURCE ${file} APPEND PROPERTY
+        COMPILE_DEFINITIONS PAWL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    endif()
+  endforeach()
 endfunction()
 
 function(pawl_fuzzer file library)

@@ -8,10 +8,13 @@ find_package(prometheus-cpp REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 find_library(HIREDIS hiredis REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
+find_library(NATS nats REQUIRED)
+find_package(CURL 7.87 REQUIRED)
 
 # The inside: no IO, no clock, no thread, no randomness.
 pawl_room(base PURE)
-pawl_room(core PURE USES base FOLDERS src/core/limit src/core/http src/core/audit src/core/request)
+pawl_room(core PURE USES base FOLDERS src/core/limit src/core/http src/core/audit src/core/request
+  src/core/upstream src/core/retry src/core/idempotency src/core/execution src/core/webhook)
 pawl_room(port USES base core)
 pawl_room(runtime USES base core port TEST_USES adapter_memory)
 
@@ -21,20 +24,29 @@ pawl_room(log USES base port LIBRARIES spdlog::spdlog fmt::fmt)
 pawl_room(metrics USES base LIBRARIES prometheus-cpp::core)
 pawl_room(net USES base LIBRARIES Boost::headers OpenSSL::SSL Threads::Threads)
 pawl_room(server USES base core port net TEST_USES runtime)
-pawl_room(gateway USES base core port runtime net server config log metrics LIBRARIES Threads::Threads
+pawl_room(admin USES base core port runtime server metrics TEST_USES adapter_memory net)
+pawl_room(gateway USES base core port runtime net server admin config log metrics LIBRARIES Threads::Threads
   TEST_USES adapter_memory)
 
 # What stands behind the ports: one room a backend.
-pawl_room(adapter_system FOLDERS src/adapter/system USES base port LIBRARIES cctz)
+pawl_room(adapter_system FOLDERS src/adapter/system USES base port LIBRARIES cctz Threads::Threads)
 pawl_room(adapter_memory FOLDERS src/adapter/memory USES base core port TEST_USES adapter_system)
 pawl_room(adapter_file FOLDERS src/adapter/file USES base core port LIBRARIES Threads::Threads)
 pawl_room(adapter_redis FOLDERS src/adapter/redis USES base core port net
   LIBRARIES ${HIREDIS} Threads::Threads)
+pawl_room(adapter_nats FOLDERS src/adapter/nats USES base core port
+  LIBRARIES ${NATS} Threads::Threads)
 pawl_room(adapter_sqlite FOLDERS src/adapter/sqlite USES base core port
   LIBRARIES SQLite::SQLite3 Threads::Threads)
+pawl_room(adapter_curl FOLDERS src/adapter/curl USES base core port
+  LIBRARIES CURL::libcurl Threads::Threads)
+
+# Opens what a setting names, for the binary and for libpawl.
+pawl_room(assembly USES base core port adapter_memory adapter_file adapter_sqlite adapter_redis
+  adapter_nats TEST_USES runtime adapter_system)
 
 # What include/pawl promises; cmake/package.cmake makes libpawl of it.
-pawl_room(library USES base core port adapter_memory adapter_system)
+pawl_room(library USES base core port runtime assembly adapter_memory adapter_system)
 
 # For tests: a proxy that spoils traffic on purpose.
 if(PAWL_TESTS)
@@ -43,38 +55,52 @@ if(PAWL_TESTS)
   target_link_libraries(fault_proxy PRIVATE pawl_fault_proxy)
 
   # For tests: one of several processes that share a session's pace.
-  if(NOT PAWL_FUZZ)
-    add_executable(paced_sender tests/pacer/paced_sender_main.cc)
-    target_link_libraries(paced_sender PRIVATE
-      pawl_runtime pawl_adapter_system pawl_adapter_sqlite pawl_adapter_redis)
-  endif()
+  add_executable(paced_sender tests/pacer/paced_sender_main.cc)
+  target_link_libraries(paced_sender PRIVATE
+    pawl_runtime pawl_adapter_system pawl_adapter_sqlite pawl_adapter_redis)
+
+  # For tests: a program that used a key.
+  add_executable(record_keeper tests/e2e/record_keeper_main.cc)
+  target_link_libraries(record_keeper PRIVATE pawl_assembly pawl_adapter_system)
+
+  # For tests: sends webhooks, and may be killed.
+  add_executable(webhook_sender tests/e2e/webhook_sender_main.cc)
+  target_link_libraries(webhook_sender PRIVATE
+    pawl_runtime pawl_assembly pawl_adapter_system pawl_adapter_sqlite pawl_adapter_curl)
+
+  # For tests: makes operations under keys, and dies where it is told to.
+  add_executable(crashing_executor tests/crash/crashing_executor_main.cc)
+  target_link_libraries(crashing_executor PRIVATE
+    pawl_library pawl_runtime pawl_adapter_system pawl_adapter_memory pawl_adapter_file
+    pawl_adapter_sqlite pawl_adapter_redis pawl_adapter_nats)
   # Counts allocations, by an operator new that would blunt the sanitizers elsewhere, and that the
   # thread sanitizer, which has one of its own, cannot be linked with.
   if(NOT PAWL_SANITIZE STREQUAL "thread")
-    pawl_room(allocation FOLDERS tests/allocation TEST_USES runtime adapter_memory)
+    pawl_room(allocation FOLDERS tests/allocation TEST_USES runtime adapter_memory library gateway)
   endif()
 endif()
 
-# The one binary; the only place that names adapters.
+# The one binary; with assembly the only place that names every adapter.
 find_package(CLI11 REQUIRED)
-pawl_room(cli USES base core port runtime config log metrics net server gateway
-  adapter_system adapter_memory adapter_file adapter_sqlite adapter_redis LIBRARIES CLI11::CLI11)
+pawl_room(cli USES base core port runtime config log metrics net server gateway assembly
+  adapter_system adapter_memory adapter_file adapter_sqlite adapter_redis adapter_nats adapter_curl
+  LIBRARIES CLI11::CLI11)
 
 # The simulator: the same core and runtime, in a world without an operating system.
 pawl_room(sim FOLDERS sim USES base core port runtime)
 
-if(NOT PAWL_FUZZ)
-  add_executable(pawl src/cli/pawl_main.cc)
-  target_link_libraries(pawl PRIVATE pawl_cli)
+add_executable(pawl src/cli/pawl_main.cc)
+target_link_libraries(pawl PRIVATE pawl_cli)
 
-  add_executable(simulator sim/pawl_sim_main.cc)
-  set_target_properties(simulator PROPERTIES OUTPUT_NAME pawl_sim)
-  target_link_libraries(simulator PRIVATE pawl_sim)
+add_executable(simulator sim/pawl_sim_main.cc)
+set_target_properties(simulator PROPERTIES OUTPUT_NAME pawl_sim)
+target_link_libraries(simulator PRIVATE pawl_sim)
 
+if(NOT PAWL_SANITIZE)
   # Every x_bench.cc of the tree; those in bench/ are of peers, or drive several rooms.
   find_library(ROCKSDB rocksdb REQUIRED)
   get_property(bench_sources GLOBAL PROPERTY PAWL_BENCH_SOURCES)
   file(GLOB peer_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*_bench.cc)
   add_executable(pawl_bench ${bench_sources} ${peer_sources})
-  target_link_libraries(pawl_bench PRIVATE pawl_cli ${ROCKSDB} benchmark::benchmark_main)
+  target_link_libraries(pawl_bench PRIVATE pawl_cli pawl_library ${ROCKSDB} benchmark::benchmark_main)
 endif()

@@ -159,7 +159,7 @@ class StormDoor final : public Door {
   void refuse(const request::Refuse& refusal) override {
     if (refusal.code == http::ProblemCode::rate_limit) {
       ++storm_.report.refused;
-      if (refusal.violated_policies.empty()) violation("refused by nobody");
+      if (machine.refusers().all().empty()) violation("refused by nobody");
     }
     if (refusal.code == http::ProblemCode::store_unavailable) ++storm_.report.store_failures;
     refused_ = true;

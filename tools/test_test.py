@@ -33,7 +33,7 @@ class Tree:
         self.make("mkdir -p build/dev && cp -r programs/. build/dev")
 
     def make(self, recipe: str) -> None:
-        rules = "".join(f"build-{preset}:\n\t@{recipe}\n" for preset in ("dev", "fuzz"))
+        rules = "".join(f"build-{preset}:\n\t@{recipe}\n" for preset in ("dev", "asan"))
         (self.folder / "Makefile").write_text(rules, encoding="utf-8")
 
     def program(self, name: str, body: str) -> None:
@@ -152,7 +152,7 @@ def test_a_failed_build_is_a_failure_of_each_step_that_needs_it(tree: Tree) -> N
 
 
 def test_fuzzers_count_one_test_each(tree: Tree) -> None:
-    tree.make("mkdir -p build/fuzz/fuzzers && cp -r programs/. build/fuzz/fuzzers")
+    tree.make("mkdir -p build/asan/fuzzers && cp -r programs/. build/asan/fuzzers")
     tree.program("calm_fuzz", 'echo "$@"')
     tree.program("torn_fuzz", "echo found a crash; exit 77")
     code, last, output = tree.run("--fuzz-seconds", "9", "fuzz")

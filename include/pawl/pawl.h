@@ -2,7 +2,12 @@
 #pragma once
 
 #include "pawl/clock.h"
+#include "pawl/durability.h"
+#include "pawl/duration.h"
+#include "pawl/executor.h"
+#include "pawl/idempotency.h"
 #include "pawl/limiter.h"
 #include "pawl/result.h"
+#include "pawl/retry.h"
 #include "pawl/time.h"
 #include "pawl/version.h"

@@ -2,7 +2,8 @@
 //
 //   Outcome  not_applied | applied | unknown. Only not_applied may be sent again; unknown goes to
 //            reconciliation or to a person. There is no default, and dropping one does not compile.
-//   Error    code (which also fixes the exit code of the command line), outcome, a sentence.
+//   Error    code (which also fixes the exit code of the command line), outcome, a sentence, and
+//            the wait that the other side named, where it did.
 //   Result   a value or an Error; [[nodiscard]].
 #pragma once
 
@@ -11,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "pawl/duration.h"
 
 namespace pawl {
 
@@ -41,6 +44,7 @@ struct Error {
   Code code;
   Outcome outcome;
   std::string message;
+  Duration retry_after = {};  // zero: nobody named one
 
   bool operator==(const Error&) const = default;
 };

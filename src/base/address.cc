@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <optional>
 
 #include "base/text.h"
@@ -108,7 +109,7 @@ std::array<std::uint8_t, 16> masked(std::array<std::uint8_t, 16> bytes, int leng
   return bytes;
 }
 
-std::string v6_to_string(const IpAddress& address) {
+void append_v6(std::string& out, const IpAddress& address) {
   Groups groups{};
   for (std::size_t i = 0; i < groups.size(); ++i) {
     groups[i] =
@@ -125,26 +126,28 @@ std::string v6_to_string(const IpAddress& address) {
       gap_size = size;
     }
   }
-  std::string out;
+  bool apart = true;  // from what stands before
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (gap_size > 1 && i == gap) {
       out += "::";
       i += gap_size - 1;
+      apart = true;
       continue;
     }
-    if (!out.empty() && out.back() != ':') out += ':';
+    if (!apart) out += ':';
+    apart = false;
     char digits[4];
     const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), groups[i], 16);
     out.append(digits, end);
   }
-  return out;
 }
 
 }  // namespace
 
 bool IpAddress::is_v4() const {
-  return std::equal(bytes_.begin(), bytes_.begin() + v4_offset_bits / 8,
-                    IpAddress().bytes_.begin());
+  std::uint64_t first = 0;
+  std::memcpy(&first, bytes_.data(), sizeof(first));
+  return first == 0 && bytes_[8] == 0 && bytes_[9] == 0 && bytes_[10] == 0xff && bytes_[11] == 0xff;
 }
 
 bool IpAddress::is_loopback() const {
@@ -162,13 +165,23 @@ Result<IpAddress> parse_ip(std::string_view text) {
   return not_an("IP address", text, "one as in 192.0.2.1 or 2001:db8::1");
 }
 
-std::string to_string(const IpAddress& address) {
-  if (!address.is_v4()) return v6_to_string(address);
-  std::string out;
-  for (std::size_t i = 12; i < 16; ++i) {
-    if (i > 12) out += '.';
-    append_number(out, static_cast<unsigned>(address.bytes()[i]));
+void append_text(std::string& out, const IpAddress& address) {
+  if (!address.is_v4()) {
+    append_v6(out, address);
+    return;
   }
+  char text[16];  // appended at once: every request has its client's address written
+  char* end = text;
+  for (std::size_t i = 12; i < 16; ++i) {
+    end = std::to_chars(end, text + sizeof(text), address.bytes()[i]).ptr;
+    *end++ = '.';
+  }
+  out.append(text, end - 1);
+}
+
+std::string to_string(const IpAddress& address) {
+  std::string out;
+  append_text(out, address);
   return out;
 }
 
@@ -209,7 +222,13 @@ std::string to_string(const Target& target) {
 bool Prefix::contains(const IpAddress& other) const {
   if (address.is_v4() != other.is_v4()) return false;
   const int bits = address.is_v4() ? v4_offset_bits + length : length;
-  return masked(other.bytes(), bits) == address.bytes();
+  const auto whole = static_cast<std::size_t>(bits / 8);
+  if (!std::equal(other.bytes().begin(), other.bytes().begin() + whole, address.bytes().begin())) {
+    return false;
+  }
+  const int mask = 0xff00 >> bits % 8;  // of the byte that the prefix ends in
+  return whole == address.bytes().size() ||
+         (other.bytes()[whole] & mask & 0xff) == address.bytes()[whole];
 }
 
 Result<Prefix> parse_prefix(std::string_view text) {
@@ -235,11 +254,21 @@ Result<Prefix> parse_prefix(std::string_view text) {
   return Prefix{kept, bits - offset};
 }
 
-std::string to_string(const Prefix& prefix) {
-  std::string out = to_string(prefix.address);
-  if (prefix.length == (prefix.address.is_v4() ? 32 : 128)) return out;
+Prefix prefix_of(const IpAddress& address, int length) {
+  const int offset = address.is_v4() ? v4_offset_bits : 0;
+  return {.address = IpAddress::v6(masked(address.bytes(), offset + length)), .length = length};
+}
+
+void append_text(std::string& out, const Prefix& prefix) {
+  append_text(out, prefix.address);
+  if (prefix.length == (prefix.address.is_v4() ? 32 : 128)) return;
   out += '/';
   append_number(out, prefix.length);
+}
+
+std::string to_string(const Prefix& prefix) {
+  std::string out;
+  append_text(out, prefix);
   return out;
 }
 

@@ -48,6 +48,7 @@ class IpAddress {
 // "192.0.2.1" or "2001:db8::1".
 Result<IpAddress> parse_ip(std::string_view text);
 std::string to_string(const IpAddress& address);
+void append_text(std::string& out, const IpAddress& address);
 
 struct Endpoint {
   IpAddress address;
@@ -84,7 +85,10 @@ struct Prefix {
 // "10.0.0.0/8", "2001:db8::/32", or an address alone. A bit set after the length is an error:
 // whoever writes 10.0.0.1/8 may mean one address or sixteen million.
 Result<Prefix> parse_prefix(std::string_view text);
+// The one of that length that holds the address.
+Prefix prefix_of(const IpAddress& address, int length);
 // An address alone when the prefix holds just that one.
 std::string to_string(const Prefix& prefix);
+void append_text(std::string& out, const Prefix& prefix);
 
 }  // namespace pawl

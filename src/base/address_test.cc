@@ -240,5 +240,20 @@ RC_GTEST_PROP(Prefix, AgreesWithItsBitsOneByOne, ()) {
   RC_ASSERT(parse_prefix(to_string(tested)).value() == tested);
 }
 
+TEST(Prefix, HoldsTheAddressItWasMadeOf) {
+  EXPECT_EQ(prefix_of(ip("2001:db8:1:2:3:4:5:6"), 64), prefix("2001:db8:1:2::/64"));
+  EXPECT_EQ(prefix_of(ip("2001:db8:1:2ff:3::"), 56), prefix("2001:db8:1:200::/56"));
+  EXPECT_EQ(prefix_of(ip("192.0.2.77"), 24), prefix("192.0.2.0/24"));
+  EXPECT_EQ(prefix_of(ip("192.0.2.77"), 32), prefix("192.0.2.77"));
+}
+
+TEST(Prefix, IsAppendedToWhatStandsThere) {
+  std::string text = "from:";
+  append_text(text, prefix("::/0"));
+  append_text(text, ip("1::"));
+  append_text(text, prefix("192.0.2.0/24"));
+  EXPECT_EQ(text, "from:::/01::192.0.2.0/24");
+}
+
 }  // namespace
 }  // namespace pawl

@@ -18,6 +18,7 @@ std::uint64_t seed_of(const Entropy16& entropy);
 
 // UUID version 7 (RFC 9562): sorts by its time in milliseconds.
 std::string uuid_v7(Instant now, const Entropy16& entropy);
+void append_uuid_v7(std::string& out, Instant now, const Entropy16& entropy);
 
 // The name of one wire attempt: {external_reference}_{operation}_{timestamp_ms}_{uuid8}.
 std::string request_id(std::string_view external_reference, std::string_view operation, Instant now,

@@ -15,8 +15,12 @@ constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr",
                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
 void append_padded(std::string& out, std::int32_t number, std::size_t width) {
-  const std::string digits = std::to_string(number);
-  out.append(width - std::min(width, digits.size()), '0').append(digits);
+  std::array<char, 12> digits;
+  std::size_t at = digits.size();
+  for (; number > 0 || digits.size() - at < width; number /= 10) {
+    digits[--at] = static_cast<char>('0' + number % 10);
+  }
+  out.append(digits.data() + at, digits.size() - at);
 }
 
 void append_time_of_day(std::string& out, const CivilTime& time) {
@@ -183,6 +187,7 @@ Result<Instant> to_instant(std::string_view text, const CivilTime& local, Durati
 std::string to_string(Instant instant) {
   const CivilTime time = to_civil(instant);
   std::string out;
+  out.reserve(24);
   append_padded(out, time.date.year, 4);
   out.push_back('-');
   append_padded(out, time.date.month, 2);

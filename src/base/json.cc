@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/bounds.h"
 #include "base/json_number.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -22,9 +23,9 @@ bool is_visible_ascii(char c) {
   return c >= 0x20 && c < 0x7F;
 }
 
-// One byte that stands in a string as it is, in every form.
-bool is_plain(char c) {
-  return is_visible_ascii(c) && c != '"' && c != '\\';
+// How many bytes the text begins with that stand in a string as they are, in every form.
+std::size_t plain_bytes(std::string_view text) {
+  return find_byte(text, 0, Escaped());
 }
 
 bool is_high_surrogate(char32_t unit) {
@@ -188,9 +189,9 @@ Result<std::string> Parser::string() {
   const std::size_t start = at_++;
   std::string out;
   while (true) {
-    const std::size_t run = at_;
-    while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
-    out.append(text_, run, at_ - run);
+    const std::size_t plain = plain_bytes(text_.substr(at_));
+    out.append(text_, at_, plain);
+    at_ += plain;
     if (at_ == text_.size()) return error_at(start, "this string has no closing '\"'");
     if (take('"')) return out;
     if (next_is('\\')) {
@@ -268,8 +269,7 @@ enum class Form : std::uint8_t { canonical, one_line };
 void append_string(std::string& out, std::string_view text, Form form) {
   out.push_back('"');
   while (!text.empty()) {
-    const auto plain =
-        static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+    const std::size_t plain = plain_bytes(text);
     out.append(text, 0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;

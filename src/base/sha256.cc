@@ -1,6 +1,8 @@
 #include "base/sha256.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "base/assert.h"
 #include "base/sha256_block.h"
@@ -8,7 +10,22 @@
 namespace pawl {
 namespace {
 
-constexpr std::string_view hex_digits = "0123456789abcdef";
+// The two digits of each byte.
+constexpr std::array<char, 512> hex_pairs = [] {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::array<char, 512> pairs = {};
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    pairs[2 * byte] = digits[byte >> 4];
+    pairs[2 * byte + 1] = digits[byte & 15];
+  }
+  return pairs;
+}();
+
+template <class Number>
+void put_big_endian(std::uint8_t* at, Number number) {
+  if constexpr (std::endian::native == std::endian::little) number = std::byteswap(number);
+  std::memcpy(at, &number, sizeof(number));
+}
 
 // 0 … 15, or -1.
 int hex_value(char c) {
@@ -58,16 +75,12 @@ Digest Sha256::finish() {
     pending_size_ = 0;
   }
   std::fill(pending_.begin() + static_cast<std::ptrdiff_t>(pending_size_), pending_.end(), 0);
-  for (std::size_t i = 0; i < 8; ++i) {
-    pending_[length_at + i] = static_cast<std::uint8_t>(bits >> (56 - 8 * i));
-  }
+  put_big_endian(&pending_[length_at], bits);
   compress(pending_.data(), 1);
   pending_size_ = pending_.size();  // a full buffer is never left behind but here: the end
 
   Digest digest;
-  for (std::size_t i = 0; i < digest.size(); ++i) {
-    digest[i] = static_cast<std::uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
-  }
+  for (std::size_t i = 0; i < state_.size(); ++i) put_big_endian(&digest[4 * i], state_[i]);
   return digest;
 }
 
@@ -77,13 +90,23 @@ Digest sha256(std::string_view bytes) {
   return hash.finish();
 }
 
+char* put_hex(char* to, std::span<const std::uint8_t> bytes) {
+  for (const std::uint8_t byte : bytes) {
+    std::memcpy(to, &hex_pairs[2 * std::size_t{byte}], 2);
+    to += 2;
+  }
+  return to;
+}
+
+void append_hex(std::string& out, std::span<const std::uint8_t> bytes) {
+  const std::size_t begin = out.size();
+  out.resize(begin + 2 * bytes.size());
+  put_hex(out.data() + begin, bytes);
+}
+
 std::string to_hex(std::span<const std::uint8_t> bytes) {
   std::string hex;
-  hex.reserve(2 * bytes.size());
-  for (const std::uint8_t byte : bytes) {
-    hex.push_back(hex_digits[byte >> 4]);
-    hex.push_back(hex_digits[byte & 15]);
-  }
+  append_hex(hex, bytes);
   return hex;
 }
 

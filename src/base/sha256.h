@@ -34,6 +34,9 @@ Digest sha256(std::string_view bytes);
 
 // Lower-case hexadecimal.
 std::string to_hex(std::span<const std::uint8_t> bytes);
+// Gives the end of what was written.
+char* put_hex(char* to, std::span<const std::uint8_t> bytes);
+void append_hex(std::string& out, std::span<const std::uint8_t> bytes);
 // Exactly 64 hexadecimal digits, either case.
 Result<Digest> parse_digest(std::string_view hex);
 

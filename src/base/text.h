@@ -1,39 +1,52 @@
 // Small text helpers that neither allocate more than they append nor look at a locale.
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
+
+#include "base/digits.h"
 
 namespace pawl {
 
 template <std::integral T>
 void append_number(std::string& out, T number) {
-  char digits[24];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), number);
-  out.append(digits, end);
+  using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  char digits[digits_room];
+  const char* end = put_digits(digits, static_cast<Wide>(number));
+  out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
 constexpr char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+// Nothing but ASCII characters that leave ink.
+constexpr bool is_visible(std::string_view text) {
+  for (const char c : text) {
+    if (c <= 0x20 || c >= 0x7f) return false;
+  }
+  return true;
+}
+
 // ASCII case only: header names, schemes.
 constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;
+    if (a[i] != b[i] && ascii_lower(a[i]) != ascii_lower(b[i])) return false;
   }
   return true;
 }
 
 // Without the blanks and tabs around it.
 constexpr std::string_view trim_blanks(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 // Takes the part before `separator` off the front of `rest`; the whole of it when there is none.

@@ -47,6 +47,15 @@ Utf8Character first_utf8_character(std::string_view text) {
   return none;
 }
 
+bool is_printable(std::string_view text) {
+  while (!text.empty()) {
+    const auto [code, bytes] = first_utf8_character(text);
+    if (bytes == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
 void append_utf8(std::string& out, char32_t code) {
   PAWL_ASSERT(code <= highest_code && !is_surrogate(code));
   std::size_t bytes = 1;

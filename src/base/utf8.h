@@ -2,7 +2,7 @@
 //
 // Why:      whoever reads bytes from outside must tell text from noise in the same way, or a name
 //           that one room refuses passes in another.
-// Contract: pure; looks at no more than four bytes. Threads: any.
+// Contract: pure; a character is no more than four bytes. Threads: any.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,9 @@ struct Utf8Character {
 };
 
 Utf8Character first_utf8_character(std::string_view text);
+
+// Text in which every character is one that a terminal shows.
+bool is_printable(std::string_view text);
 
 // The code point must be one that UTF-8 can hold: no surrogate, at most U+10FFFF.
 void append_utf8(std::string& out, char32_t code);

@@ -67,5 +67,14 @@ TEST(Utf8, WritesNoSurrogate) {
   EXPECT_DEATH(append_utf8(text, 0x110000), "");
 }
 
+TEST(Utf8, TellsWhatCanBePrinted) {
+  EXPECT_TRUE(is_printable(""));
+  EXPECT_TRUE(is_printable(" a\u00a0é€😀"));
+  for (const std::string_view text :
+       {"\x1f"sv, "a\0"sv, "a\x7f"sv, "\u0080"sv, "\u009f"sv, "\xff"sv}) {
+    EXPECT_FALSE(is_printable(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace pawl

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "adapter/file/log_files.h"
+#include "assembly/audit_sinks.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "core/audit/chain.h"
@@ -23,6 +25,7 @@ constexpr std::uint64_t space_gone = 16 * mebibyte;
 
 constexpr const char* folder_check = "audit folder";
 constexpr const char* log_check = "audit log";
+constexpr const char* stream_check = "audit stream";
 
 std::string elsewhere(const std::string& first) {
   return first + ", or name another path in audit.sinks";
@@ -81,7 +84,13 @@ Finding check_log(const std::string& path) {
             .found = path + " cannot be read",
             .advice = "check the disk"};
   }
-  return check_audit_tail(path, tail, wanted == size);
+  const auto full_parts = log_files::full_parts(path);
+  const auto anchor = log_files::read_anchor_of(path);
+  return check_audit_tail({.path = path,
+                           .text = tail,
+                           .is_whole = wanted == size,
+                           .is_first = full_parts && full_parts->empty(),
+                           .anchor = anchor ? *anchor : std::nullopt});
 }
 
 Finding check_room(const fs::path& folder) {
@@ -95,38 +104,71 @@ Finding check_room(const fs::path& folder) {
   return check_space(std::uint64_t{status.f_bavail} * status.f_frsize);
 }
 
+// A stream that is missing is made, as at the first start.
+Finding check_stream(const StoreSetting& sink, const config::Audit& audit) {
+  const auto opened = open_audit({.sinks = {sink}, .on_full = audit.on_full});
+  if (opened) {
+    return {.check = stream_check,
+            .found =
+                "the NATS answers; records survive the end of its process, and a power cut "
+                "but for the last minute or two",
+            .advice = ""};
+  }
+  return {.check = stream_check,
+          .health = Health::fail,
+          .found = opened.error().message,
+          .advice =
+              "set the server right, or name another one in audit.sinks; pawl does not "
+              "start without its audit log"};
+}
+
 }  // namespace
 
 std::vector<Finding> check_audit(const config::Audit& audit) {
-  const std::string& path = audit.sinks.front().path;  // there is exactly one
-  const fs::path folder = standing_folder(path);
-  return {check_folder(path, folder), check_log(path), check_room(folder)};
+  std::vector<Finding> findings;
+  for (const StoreSetting& sink : audit.sinks) {
+    if (sink.kind == StoreSetting::Kind::nats) {
+      findings.push_back(check_stream(sink, audit));
+      continue;
+    }
+    const fs::path folder = standing_folder(sink.path);
+    findings.push_back(check_folder(sink.path, folder));
+    findings.push_back(check_log(sink.path));
+    findings.push_back(check_room(folder));
+  }
+  return findings;
 }
 
-Finding check_audit_tail(const std::string& path, std::string_view tail, bool is_whole) {
+Finding check_audit_tail(const AuditTail& tail) {
   const Finding damaged{.check = log_check,
                         .health = Health::fail,
-                        .found = path + " is damaged",
-                        .advice = "'pawl audit verify " + path +
+                        .found = tail.path + " is damaged",
+                        .advice = "'pawl audit verify " + tail.path +
                                   "' shows where; move the file away to begin a new one"};
+  std::string_view text = tail.text;
   std::optional<audit::Link> last;
-  if (is_whole) {
-    last.emplace();
-  } else {
-    take_until(tail, '\n');  // what stands before the first line feed may be half a record
-  }
+  if (tail.is_whole && tail.is_first) last.emplace();
+  if (!tail.is_whole) take_until(text, '\n');  // it may be half a record
   std::size_t count = 0;
-  for (; tail.find('\n') != std::string_view::npos; ++count) {
-    Result<audit::Link> link = audit::read_link(take_until(tail, '\n'));
+  for (; text.find('\n') != std::string_view::npos; ++count) {
+    Result<audit::Link> link = audit::read_link(take_until(text, '\n'));
     if (!link) return damaged;
     if (last && (link->seq != last->seq + 1 || link->prev != last->hash)) return damaged;
     last = *std::move(link);
   }
   // Without any whole record it may be the first one, torn, or no audit log at all.
-  const bool may_be_a_log = is_whole && (tail.empty() || tail.starts_with('{'));
+  const bool may_be_a_log = tail.is_whole && (text.empty() || text.starts_with('{'));
   if (count == 0 && !may_be_a_log) return damaged;
-  const std::string records = path + ": the last " + std::to_string(count) + " records verified";
-  if (!tail.empty()) {
+  if (last && tail.anchor && last->seq < tail.anchor->seq) {
+    return {.check = log_check,
+            .health = Health::fail,
+            .found = tail.path + " ends with record " + std::to_string(last->seq) +
+                     ", and its anchor names record " + std::to_string(tail.anchor->seq),
+            .advice = "its end was cut off: put it back, or move the file and its anchor away"};
+  }
+  const std::string records =
+      tail.path + ": the last " + std::to_string(count) + " records verified";
+  if (!text.empty()) {
     return {.check = log_check,
             .health = Health::warn,
             .found = records + ", and half a record follows",

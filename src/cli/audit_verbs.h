@@ -1,4 +1,3 @@
-// `pawl audit …`
 #pragma once
 
 #include "cli/verb.h"
@@ -6,5 +5,7 @@
 namespace pawl::cli {
 
 int audit_verify(const Arguments& arguments);
+int audit_tail(const Arguments& arguments);
+int audit_stats(const Arguments& arguments);
 
 }  // namespace pawl::cli

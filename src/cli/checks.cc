@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <utility>
 
-#include "base/bounds.h"
 #include "cli/configuration.h"
 #include "cli/probe.h"
 
@@ -106,9 +105,9 @@ std::uint64_t descriptors_allowed() {
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 0;
 }
 
-Finding check_descriptors(std::uint64_t allowed) {
+Finding check_descriptors(std::uint64_t allowed, std::int64_t connections) {
   // A client's connection and the one to the upstream.
-  constexpr std::uint64_t wanted = 2 * bounds::connections_max;
+  const std::uint64_t wanted = 2 * static_cast<std::uint64_t>(connections);
   const std::string found = std::to_string(allowed) + " allowed, enough for about " +
                             std::to_string(std::min<std::uint64_t>(allowed, wanted) / 2) +
                             " connections at once";
@@ -116,8 +115,8 @@ Finding check_descriptors(std::uint64_t allowed) {
   return {.check = "file descriptors",
           .health = Health::warn,
           .found = found,
-          .advice = "for all " + std::to_string(bounds::connections_max) +
-                    " connections raise the hard limit to " + std::to_string(wanted) +
+          .advice = "for the " + std::to_string(connections) +
+                    " of server.connections raise the hard limit to " + std::to_string(wanted) +
                     ": 'ulimit -Hn' as root, or LimitNOFILE in its unit"};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "cli/doctor.h"
 #include "config/config.h"
 #include "config/load.h"
+#include "core/audit/anchor.h"
 #include "pawl/clock.h"
 
 namespace pawl::cli {
@@ -24,14 +26,24 @@ Finding check_upstream(const config::Upstream& upstream);
 // Whether it answers, and keeps what it is given (limit_checks.cc).
 std::vector<Finding> check_limit_stores(const config::Limits& limits, Clock& clock);
 
-// The folder, the log and the room on its disk (audit_checks.cc).
+// Whether it opens, and gives the durability that is asked for (record_checks.cc).
+Finding check_record_store(const config::Idempotency& idempotency, Clock& clock);
+
+// Of a file the folder, the log and the room on its disk; of a stream the server (audit_checks.cc).
 std::vector<Finding> check_audit(const config::Audit& audit);
-// The end of a log, from its beginning or from somewhere in the middle.
-Finding check_audit_tail(const std::string& path, std::string_view tail, bool is_whole);
+struct AuditTail {
+  std::string path;
+  std::string_view text;  // the end of the file,
+  bool is_whole = true;   // or all of it
+  bool is_first = true;   // no file of the log was set aside before this one
+  std::optional<audit::Anchor> anchor = {};
+};
+Finding check_audit_tail(const AuditTail& tail);
 Finding check_space(std::uint64_t bytes_left);
 
 std::uint64_t descriptors_allowed();
-Finding check_descriptors(std::uint64_t allowed);
+// `connections`: as many as may be open at once.
+Finding check_descriptors(std::uint64_t allowed, std::int64_t connections);
 
 Finding check_clock(Clock& clock);
 

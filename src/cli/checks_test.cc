@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "adapter/system/system_clock.h"
-#include "base/bounds.h"
 #include "core/audit/chain.h"
 #include "net/loop.h"
 #include "runtime/manual_clock.h"
@@ -78,11 +77,11 @@ TEST(CheckConfiguration, TellsTheFirstProblemAndHowManyFollow) {
 }
 
 TEST(CheckDescriptors, WarnsBelowTwoAConnection) {
-  EXPECT_EQ(check_descriptors(2 * bounds::connections_max).health, Health::ok);
-  const Finding few = check_descriptors(2 * bounds::connections_max - 1);
+  EXPECT_EQ(check_descriptors(20'000, 10'000).health, Health::ok);
+  const Finding few = check_descriptors(19'999, 10'000);
   EXPECT_EQ(few.health, Health::warn);
   EXPECT_THAT(few.advice, HasSubstr("raise the hard limit to 20000"));
-  EXPECT_THAT(check_descriptors(1024).found, HasSubstr("about 512 connections"));
+  EXPECT_THAT(check_descriptors(1024, 10'000).found, HasSubstr("about 512 connections"));
 }
 
 TEST(CheckClock, AcceptsTheMachines) {
@@ -114,11 +113,12 @@ TEST(CheckSpace, WarnsEarlyAndFailsLate) {
 }
 
 TEST(CheckAuditTail, VerifiesAWholeLogAndTheEndOfOne) {
-  EXPECT_EQ(check_audit_tail("a", "", true).health, Health::ok);
-  const Finding whole = check_audit_tail("a", log_of(5), true);
+  EXPECT_EQ(check_audit_tail({.path = "a", .text = "", .is_whole = true}).health, Health::ok);
+  const Finding whole = check_audit_tail({.path = "a", .text = log_of(5), .is_whole = true});
   EXPECT_EQ(whole.health, Health::ok);
   EXPECT_THAT(whole.found, HasSubstr("last 5 records"));
-  const Finding end = check_audit_tail("a", log_of(5).substr(10), false);
+  const Finding end =
+      check_audit_tail({.path = "a", .text = log_of(5).substr(10), .is_whole = false});
   EXPECT_EQ(end.health, Health::ok);
   EXPECT_THAT(end.found, HasSubstr("last 4 records"));
 }
@@ -131,19 +131,52 @@ TEST(CheckAuditTail, SeesDamage) {
       log_of(2) + without_first_line(without_first_line(without_first_line(log)));
   for (const std::string& text : {changed, gap, without_first_line(log), std::string("\n"),
                                   std::string("no log"), forged_gap()}) {
-    EXPECT_EQ(check_audit_tail("a", text, true).health, Health::fail) << text;
+    EXPECT_EQ(check_audit_tail({.path = "a", .text = text, .is_whole = true}).health, Health::fail)
+        << text;
   }
   for (const std::string& text : {changed, "x\n" + gap, std::string(1000, 'x')}) {
-    EXPECT_EQ(check_audit_tail("a", text, false).health, Health::fail) << text;
+    EXPECT_EQ(check_audit_tail({.path = "a", .text = text, .is_whole = false}).health, Health::fail)
+        << text;
   }
 }
 
 TEST(CheckAuditTail, WarnsOfATornEnd) {
-  const Finding torn = check_audit_tail("a", log_of(2) + "{\"seq\":3", true);
+  const Finding torn =
+      check_audit_tail({.path = "a", .text = log_of(2) + "{\"seq\":3", .is_whole = true});
   EXPECT_EQ(torn.health, Health::warn);
-  EXPECT_EQ(check_audit_tail("a", "{\"seq\":1", true).health, Health::warn);
-  EXPECT_EQ(check_audit_tail("a", log_of(1) + std::string(4096, '\0'), true).health, Health::warn);
+  EXPECT_EQ(check_audit_tail({.path = "a", .text = "{\"seq\":1", .is_whole = true}).health,
+            Health::warn);
+  EXPECT_EQ(
+      check_audit_tail({.path = "a", .text = log_of(1) + std::string(4096, '\0'), .is_whole = true})
+          .health,
+      Health::warn);
   EXPECT_THAT(torn.found, HasSubstr("last 2 records verified, and half a record"));
+}
+
+TEST(CheckAuditTail, OfALaterFileBeginsWithAnyRecord) {
+  const std::string log = log_of(3);
+  const std::string later = log.substr(log.find('\n') + 1);
+  EXPECT_EQ(check_audit_tail({.path = "a", .text = later}).health, Health::fail);
+  const Finding found = check_audit_tail({.path = "a", .text = later, .is_first = false});
+  EXPECT_EQ(found.health, Health::ok);
+  EXPECT_THAT(found.found, HasSubstr("last 2 records"));
+  EXPECT_EQ(check_audit_tail({.path = "a", .text = "", .is_first = false}).health, Health::ok);
+}
+
+TEST(CheckAuditTail, SeesALogThatEndsBeforeItsAnchor) {
+  const std::string log = log_of(3);
+  const auto health = [&](std::uint64_t seq) {
+    return check_audit_tail(
+               {.path = "a", .text = log, .anchor = audit::Anchor{.seq = seq, .hash = {}}})
+        .health;
+  };
+  EXPECT_EQ(health(2), Health::ok);
+  EXPECT_EQ(health(3), Health::ok);
+  EXPECT_EQ(health(4), Health::fail);
+  EXPECT_EQ(
+      check_audit_tail({.path = "a", .text = "", .anchor = audit::Anchor{.seq = 1, .hash = {}}})
+          .health,
+      Health::fail);
 }
 
 class CheckAudit : public ::testing::Test {
@@ -156,7 +189,8 @@ class CheckAudit : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::vector<Finding> findings(const std::string& name) {
-    return check_audit({.sinks = {{.path = (folder_ / name).string()}}});
+    return check_audit(
+        {.sinks = {{.kind = StoreSetting::Kind::file, .path = (folder_ / name).string()}}});
   }
 
   std::filesystem::path folder_;
@@ -195,6 +229,26 @@ TEST_F(CheckAudit, RefusesAFolderThatIsAFileAndALogThatIsAFolder) {
   EXPECT_EQ(findings("folder")[1].health, Health::fail);
 }
 
+TEST(CheckRecordStore, ComparesWhatIsGivenWithWhatIsAsked) {
+  SystemClock clock;
+  config::Idempotency settings;
+  settings.store = {.kind = StoreSetting::Kind::memory};
+  EXPECT_EQ(check_record_store(settings, clock).health, Health::ok);
+  EXPECT_THAT(check_record_store(settings, clock).found, EndsWith("the process that keeps them"));
+  settings.durability = Durability::process;
+  const Finding finding = check_record_store(settings, clock);
+  EXPECT_EQ(finding.health, Health::fail);
+  EXPECT_THAT(finding.found, HasSubstr("asked for durability 'process' and gives 'none'"));
+  EXPECT_THAT(finding.advice, HasSubstr("idempotency.durability"));
+}
+
+TEST(CheckRecordStore, MakesNoFile) {
+  SystemClock clock;
+  config::Idempotency settings;
+  settings.store = {.kind = StoreSetting::Kind::sqlite, .path = "/nowhere/records.db"};
+  EXPECT_THAT(check_record_store(settings, clock).found, HasSubstr("not there yet"));
+}
+
 TEST(CheckAddress, AcceptsAFreeOne) {
   config::Server server;
   server.listen = parse_endpoint("127.0.0.1:0").value();
@@ -217,8 +271,8 @@ TEST(CheckAddress, RefusesOneThatAnotherProgramHas) {
 }
 
 TEST(CheckAddress, RefusesOneThatIsNotOfThisMachine) {
-  const Finding finding =
-      check_admin_address({.listen = parse_endpoint("192.0.2.1:9").value(), .token = {}});
+  const Finding finding = check_admin_address(
+      {.listen = parse_endpoint("192.0.2.1:9").value(), .token = {}, .hosts = {}});
   EXPECT_EQ(finding.health, Health::fail);
   EXPECT_THAT(finding.found, HasSubstr("choose an address that this machine has"));
 }

@@ -1,9 +1,6 @@
 #include "cli/config_json.h"
 
-#include <algorithm>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "config/schema.h"
 #include "config/show.h"
@@ -13,40 +10,24 @@ namespace {
 
 using config::Node;
 
-json::Value value_of(const Node& node, const config::Description& type);
+json::Object object_of(const Node& map);
 
-// An item of a list. Items that are maps are buckets; the others are words.
-json::Value item_of(const Node& node) {
-  if (node.kind != Node::Kind::map) return node.text;
-  json::Object object;
-  for (const config::Member& member : node.members) {
-    const auto& fields = config::bucket_fields();
-    const auto field = std::ranges::find(fields, member.key, &config::Field<config::Bucket>::path);
-    object[member.key] = value_of(member.value, field->type);
-  }
-  return object;
-}
-
-// A map whose keys the user chose; its values are words, or such maps again.
-json::Value map_of(const Node& node) {
-  json::Object object;
-  for (const config::Member& member : node.members) {
-    object[member.key] = member.value.kind == Node::Kind::map ? map_of(member.value)
-                                                              : json::Value(member.value.text);
-  }
-  return object;
-}
-
-json::Value value_of(const Node& node, const config::Description& type) {
+json::Value value_of(const Node& node) {
   if (node.kind == Node::Kind::list) {
     json::Array items;
-    for (const Node& item : node.items) items.push_back(item_of(item));
+    for (const Node& item : node.items) items.push_back(value_of(item));
     return items;
   }
-  if (node.kind == Node::Kind::map) return map_of(node);
-  if (node.truth) return node.text == "true";
-  if (type.number) return json::Number{node.text};
+  if (node.kind == Node::Kind::map) return object_of(node);
+  if (node.form == config::Form::truth) return node.text == "true";
+  if (node.form == config::Form::number) return json::Number{node.text};
   return node.text;
+}
+
+json::Object object_of(const Node& map) {
+  json::Object object;
+  for (const config::Member& member : map.members) object[member.key] = value_of(member.value);
+  return object;
 }
 
 // The fields whose paths begin with `prefix`.
@@ -57,13 +38,24 @@ json::Object section(const config::Config& config, const std::string& prefix) {
     const std::string rest = field.path.substr(prefix.size());
     const std::string key = rest.substr(0, rest.find('.'));
     if (object.contains(key)) continue;
-    object[key] = key == rest ? value_of(config::shown(field, config), field.type)
-                              : json::Value(section(config, prefix + key + "."));
+    if (key != rest) {
+      object[key] = section(config, prefix + key + ".");
+    } else {
+      object[key] = value_of(config::shown(field, config));
+    }
   }
   return object;
 }
 
 }  // namespace
+
+json::Object policy_json(const config::RetryPolicy& policy) {
+  return object_of(config::map_of(config::retry_policy_fields()).print(policy));
+}
+
+json::Object row_json(const config::RetryRow& row) {
+  return object_of(config::map_of(config::retry_row_fields()).print(row));
+}
 
 json::Value config_json(const config::Config& config) {
   return section(config, "");

@@ -39,18 +39,11 @@ Result<std::unique_ptr<CounterStore>> in_redis(const Secret<std::string>& url, D
 }
 
 // None where counts are kept in memory.
-Result<std::unique_ptr<CounterStore>> open_store(const config::LimitStore& store, Duration deadline,
+Result<std::unique_ptr<CounterStore>> open_store(const StoreSetting& store, Duration deadline,
                                                  const CounterStores::Parts& parts) {
-  switch (store.kind) {
-    case config::LimitStore::Kind::sqlite:
-      return in_sqlite(store.path, parts);
-    case config::LimitStore::Kind::redis:
-      return in_redis(store.url, deadline, parts);
-    case config::LimitStore::Kind::none:
-    case config::LimitStore::Kind::memory:
-      return nullptr;
-  }
-  __builtin_unreachable();
+  if (store.kind == StoreSetting::Kind::sqlite) return in_sqlite(store.path, parts);
+  if (store.kind == StoreSetting::Kind::redis) return in_redis(store.url, deadline, parts);
+  return nullptr;
 }
 
 WhenLost when_lost(config::OnStoreFailure setting) {

@@ -56,11 +56,16 @@ std::vector<Finding> examine(const std::string& config_file, Clock& clock) {
   if (loaded) {
     findings.push_back(check_guarded_address(loaded->server));
     findings.push_back(check_admin_address(loaded->server.admin));
-    findings.push_back(check_upstream(loaded->server.upstream));
+    for (const config::Upstream& upstream : loaded->server.upstreams) {
+      findings.push_back(check_upstream(upstream));
+    }
     std::ranges::move(check_limit_stores(loaded->limits, clock), std::back_inserter(findings));
+    findings.push_back(check_record_store(loaded->idempotency, clock));
     std::ranges::move(check_audit(loaded->audit), std::back_inserter(findings));
   }
-  findings.push_back(check_descriptors(descriptors_allowed()));
+  const std::int64_t connections =
+      loaded ? loaded->server.connections : config::Config().server.connections;
+  findings.push_back(check_descriptors(descriptors_allowed(), connections));
   findings.push_back(check_clock(clock));
   return findings;
 }

@@ -72,16 +72,9 @@ Finding check_redis(const std::string& setting, const Secret<std::string>& text,
   return finding;
 }
 
-Finding check_store(const std::string& setting, const config::LimitStore& store, Clock& clock) {
-  switch (store.kind) {
-    case config::LimitStore::Kind::sqlite:
-      return check_sqlite(setting, store.path, clock);
-    case config::LimitStore::Kind::redis:
-      return check_redis(setting, store.url, clock);
-    case config::LimitStore::Kind::none:
-    case config::LimitStore::Kind::memory:
-      break;
-  }
+Finding check_store(const std::string& setting, const StoreSetting& store, Clock& clock) {
+  if (store.kind == StoreSetting::Kind::sqlite) return check_sqlite(setting, store.path, clock);
+  if (store.kind == StoreSetting::Kind::redis) return check_redis(setting, store.url, clock);
   return {.check = setting,
           .found = "memory: counts are of this process alone, nothing survives a restart",
           .advice = ""};
@@ -91,7 +84,7 @@ Finding check_store(const std::string& setting, const config::LimitStore& store,
 
 std::vector<Finding> check_limit_stores(const config::Limits& limits, Clock& clock) {
   std::vector<Finding> findings = {check_store("limits.store", limits.store, clock)};
-  if (limits.calendar_store.kind != config::LimitStore::Kind::none) {
+  if (limits.calendar_store.kind != StoreSetting::Kind::none) {
     findings.push_back(check_store("limits.calendar_store", limits.calendar_store, clock));
   }
   return findings;

@@ -2,14 +2,21 @@
 
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <sys/resource.h>
 #include <utility>
 
-#include "adapter/file/audit_file.h"
+#include "adapter/file/audit_pages.h"
 #include "adapter/system/system_clock.h"
 #include "adapter/system/system_entropy.h"
+#include "assembly/audit_sinks.h"
+#include "assembly/record_stores.h"
+#include "cli/audit_settings.h"
 #include "cli/counter_stores.h"
 #include "cli/probe.h"
+#include "cli/retry_alert.h"
+#include "cli/webhook_desk.h"
+#include "config/places.h"
 #include "log/logger.h"
 #include "log/sink.h"
 #include "metrics/metrics.h"
@@ -39,20 +46,35 @@ log::Output::Settings log_settings(const config::Log& log) {
           .format = log.format == config::LogFormat::json ? log::Format::json : log::Format::text};
 }
 
-Result<std::unique_ptr<AuditFile>> open_audit(const config::Audit& audit) {
-  const AuditFileOptions options{
-      .path = audit.sinks.front().path,
-      .on_full = audit.on_full == config::OnFull::block ? OnFull::block : OnFull::fail};
-  Result<std::unique_ptr<AuditFile>> opened = AuditFile::open(options);
-  // Whatever is wrong with the file, the configuration that names it is valid.
-  if (!opened) return failure(Code::unavailable, opened.error().message);
-  return opened;
-}
-
-void say_note(AuditFile& audit, const log::Logger& logger) {
+void say_note(EventSink& audit, const log::Logger& logger) {
   if (const std::string note = audit.take_note(); !note.empty()) {
     logger.warn("audit_note", {{"note", note}});
   }
+}
+
+// Empty, or what works less well than it should.
+std::string degraded(CounterStores& counters, RecordStore& records) {
+  std::string out = counters.degraded();
+  if (const Result<void> health = records.health(); !health) {
+    out.append(out.empty() ? "" : "; ").append("idempotency: ").append(health.error().message);
+  }
+  return out;
+}
+
+std::string upstreams_of(const config::Server& server) {
+  std::string out;
+  for (const config::Upstream& each : server.upstreams) {
+    out.append(out.empty() ? "" : ", ").append(config::to_string(each));
+  }
+  return out;
+}
+
+// To read the log back: the first sink that is a file.
+std::optional<AuditPages> audit_pages(const config::Audit& audit) {
+  for (const StoreSetting& sink : audit.sinks) {
+    if (sink.kind == StoreSetting::Kind::file) return AuditPages(sink.path);
+  }
+  return std::nullopt;
 }
 
 // Every connection needs a descriptor, and one more for its way upstream.
@@ -76,37 +98,57 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
   metrics::Registry metrics;
   PAWL_TRY(require_free(config.server.listen, "server.listen"));
   PAWL_TRY(require_free(config.server.admin.listen, "server.admin.listen"));
-  const std::unique_ptr<AuditFile> audit = PAWL_TRY(open_audit(config.audit));
-  say_note(*audit, logger);
+  const std::unique_ptr<EventSink> sinks = PAWL_TRY(open_audit(audit_settings(config.audit)));
+  RetryAlert retries(*sinks, config.audit.retry_alert, {clock, logger, metrics});
+  EventSink& audit = retries.sink();
+  say_note(audit, logger);
   const std::unique_ptr<CounterStores> counters =
       PAWL_TRY(CounterStores::open(config.limits, {clock, entropy, logger, metrics}));
-  Engine engine({.clock = clock, .counters = counters->store(), .audit = *audit});
+  const std::unique_ptr<RecordStore> records =
+      PAWL_TRY(open_records(config.idempotency.store, config.idempotency.durability, clock));
+  const std::unique_ptr<WebhookDesk> hooks =
+      PAWL_TRY(WebhookDesk::open(config.webhooks, {clock, *records, audit, metrics}));
+  std::optional<AuditPages> trail = audit_pages(config.audit);
+  Engine engine(
+      {.clock = clock, .counters = counters->store(), .audit = audit, .records = records.get()});
 
-  gateway::Gateway gateway(
-      config, {.engine = engine,
-               .clock = clock,
-               .entropy = entropy,
-               .audit = *audit,
-               .log_output = output,
-               .metrics = metrics,
-               .reload = std::move(reload),
-               .reloaded = [&](const config::Config& next) { output.set(log_settings(next.log)); },
-               .health = [&] { return counters->store().health(); },
-               .degraded = [&] { return counters->degraded(); },
-               .every_second =
-                   [&] {
-                     say_note(*audit, logger);
-                     counters->tick();
-                   }});
+  const auto reloaded = [&](const config::Config& next) -> Result<void> {
+    PAWL_TRY(hooks->reload(next.webhooks));
+    output.set(log_settings(next.log));
+    retries.set_alert_above(next.audit.retry_alert);
+    return {};
+  };
+  const auto every_second = [&] {
+    say_note(audit, logger);
+    counters->tick();
+    retries.tick();
+    hooks->tick();
+  };
+  gateway::Gateway gateway(config, {.engine = engine,
+                                    .clock = clock,
+                                    .entropy = entropy,
+                                    .counters = counters->store(),
+                                    .records = *records,
+                                    .audit = audit,
+                                    .trail = trail ? &*trail : nullptr,
+                                    .webhooks = &hooks->webhooks(),
+                                    .log_output = output,
+                                    .metrics = metrics,
+                                    .reload = std::move(reload),
+                                    .reloaded = reloaded,
+                                    .health = [&] { return counters->store().health(); },
+                                    .degraded = [&] { return degraded(*counters, *records); },
+                                    .every_second = every_second});
   PAWL_TRY(gateway.listen());
   logger.info("serving", {{"version", PAWL_VERSION},
                           {"guarded", to_string(gateway.guarded_address())},
                           {"admin", to_string(gateway.admin_address())},
-                          {"upstream", config.server.upstream.host + ":" +
-                                           std::to_string(config.server.upstream.port)}});
+                          {"upstream", upstreams_of(config.server)}});
   gateway.run();
   counters->drain();  // while the gateway stands, to which late answers go
-  const Result<void> flushed = audit->flush();
+  engine.drain();
+  hooks->stop();
+  const Result<void> flushed = audit.flush();
   logger.info("stopped");
   return flushed;
 }

@@ -3,12 +3,11 @@
 #include <array>
 
 #include "base/bounds.h"
+#include "config/match.h"
 #include "config/values.h"
 
 namespace pawl::config {
 namespace {
-
-#define PAWL_MEMBER(member) [](auto& owner) -> auto& { return owner.member; }
 
 Type<Algorithm> algorithm() {
   return one_of<Algorithm>({{"sliding_window", Algorithm::sliding_window},
@@ -28,24 +27,20 @@ Type<limit::CalendarUnit> calendar_unit() {
                                {"year", CalendarUnit::year}});
 }
 
-Row row(std::string path, std::string help, Node standard) {
-  return {.path = std::move(path), .help = std::move(help), .standard = std::move(standard)};
-}
-
-// One that only some algorithms have.
-Row part(std::string path, std::string help) {
-  return {.path = std::move(path), .help = std::move(help), .standard = {}, .may_be_absent = true};
-}
-
 Fields<Bucket> common_fields() {
   return {
       bind<Bucket>(row("name", "What headers, metrics and the audit log call it.", {}),
                    bucket_name(), PAWL_MEMBER(name)),
+      bind<Bucket>(part("match",
+                        "Which requests are counted (left out: all). What is named of path, "
+                        "method and header must all agree."),
+                   match(), PAWL_MEMBER(match)),
       bind<Bucket>(row("scope",
-                       "Who shares one count: each tenant has its own, each client address, or "
-                       "everyone together has one.",
+                       "Who shares one count: each tenant has its own, each API key (without one, "
+                       "the tenant), each client address, or everyone together has one.",
                        Node::of("tenant")),
                    one_of<Scope>({{"tenant", Scope::tenant},
+                                  {"api_key", Scope::api_key},
                                   {"address", Scope::address},
                                   {"everyone", Scope::everyone}}),
                    PAWL_MEMBER(scope)),
@@ -172,13 +167,7 @@ void check_refill(const Bucket& bucket, const std::string& path, Reader& reader)
 }  // namespace
 
 const Fields<Bucket>& bucket_fields() {
-  static const Fields<Bucket> fields = [] {
-    Fields<Bucket> rows;
-    for (const auto& some : {common_fields(), part_fields(), way_fields()}) {
-      rows.insert(rows.end(), some.begin(), some.end());
-    }
-    return rows;
-  }();
+  static const Fields<Bucket> fields = joined({common_fields(), part_fields(), way_fields()});
   return fields;
 }
 

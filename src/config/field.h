@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,9 +28,7 @@ namespace pawl::config {
 struct Description {
   std::string name;     // "address", for the reference page
   std::string allowed;  // for messages and the reference page
-  bool secret = false;
-  bool number = false;  // printed as decimal digits, which programs may take for a number
-  bool url = false;     // may hold a password, which is not shown
+  Form form = Form::word;
 };
 
 template <class T>
@@ -46,6 +46,21 @@ struct Row {
   bool may_be_absent = false;  // without a default: else the key must be given
 };
 
+// In a Row, beside its default.
+inline constexpr bool needs_restart = true;
+
+// A row of a table that stands for a map within the configuration: one that must be given unless it
+// has a default, and one that may be left out.
+inline Row row(std::string path, std::string help, Node standard) {
+  return {.path = std::move(path), .help = std::move(help), .standard = std::move(standard)};
+}
+inline Row part(std::string path, std::string help) {
+  return {.path = std::move(path), .help = std::move(help), .standard = {}, .may_be_absent = true};
+}
+
+// The member that a row fills, of a const Owner and of one to be filled.
+#define PAWL_MEMBER(member) [](auto& owner) -> auto& { return owner.member; }
+
 template <class Owner>
 struct Field : Row {
   Description type;
@@ -56,30 +71,41 @@ struct Field : Row {
 template <class Owner>
 using Fields = std::vector<Field<Owner>>;
 
+template <class Owner>
+Fields<Owner> joined(std::initializer_list<Fields<Owner>> tables) {
+  Fields<Owner> rows;
+  for (const auto& table : tables) rows.insert(rows.end(), table.begin(), table.end());
+  return rows;
+}
+
 // A single value: `parse` gives T or nothing, `print` the text that parses to it.
 template <class T>
 Type<T> scalar(Description description, std::function<std::optional<T>(const std::string&)> parse,
                std::function<std::string(const T&)> print) {
   Type<T> type{description, {}, {}};
-  type.read = [parse = std::move(parse), description = std::move(description)](
-                  Reader& reader, const Node& node, const std::string& path) -> std::optional<T> {
-    const Allowed allowed{description.allowed, description.secret};
+  type.read = [parse = std::move(parse), description](Reader& reader, const Node& node,
+                                                      const std::string& path) -> std::optional<T> {
+    const Allowed allowed{description.allowed, description.form == Form::secret};
     const auto text = reader.text(node, path, allowed);
     if (!text) return std::nullopt;
     auto value = parse(*text);
     if (!value) reader.refuse_text(node, *text, path, allowed);
     return value;
   };
-  type.print = [print = std::move(print)](const T& value) { return Node::of(print(value)); };
+  type.print = [print = std::move(print), form = description.form](const T& value) {
+    Node node = Node::of(print(value));
+    node.form = form;
+    return node;
+  };
   return type;
 }
 
 struct ListSize {
   std::size_t least;
   std::size_t most;
+  bool repeats = false;  // an item may stand there twice
 };
 
-// No item may stand there twice.
 template <class T>
 Type<std::vector<T>> list_of(Type<T> item, ListSize size, std::string allowed) {
   Type<std::vector<T>> type{{"list", std::move(allowed)}, {}, {}};
@@ -100,10 +126,12 @@ Type<std::vector<T>> list_of(Type<T> item, ListSize size, std::string allowed) {
     std::vector<Node> seen;
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       const std::string place = path + "[" + std::to_string(i) + "]";
+      reader.stands_at(node.items[i].line, place);
       auto value = item.read(reader, node.items[i], place);
       if (!value) continue;
       Node printed = item.print(*value);
-      if (std::ranges::any_of(seen, [&](const Node& each) { return same(each, printed); })) {
+      if (!size.repeats &&
+          std::ranges::any_of(seen, [&](const Node& each) { return same(each, printed); })) {
         reader.refuse_again(node.items[i], place);
       }
       seen.push_back(std::move(printed));
@@ -115,6 +143,32 @@ Type<std::vector<T>> list_of(Type<T> item, ListSize size, std::string allowed) {
     std::vector<Node> items;
     for (const T& value : values) items.push_back(print(value));
     return Node::list(std::move(items));
+  };
+  return type;
+}
+
+// One value, or a list of them. Of one it is printed as that one, of none as nothing.
+template <class T>
+Type<std::vector<T>> one_or_more(Type<T> item, std::size_t most) {
+  Type<std::vector<T>> type{
+      {item.name + " or list", item.allowed + "; or a list of 1 to " + std::to_string(most)},
+      {},
+      {}};
+  const Type<std::vector<T>> many = list_of(item, {1, most}, type.allowed);
+  type.read = [item, read_many = many.read, allowed = type.allowed](
+                  Reader& reader, const Node& node,
+                  const std::string& path) -> std::optional<std::vector<T>> {
+    if (node.kind == Node::Kind::list) return read_many(reader, node, path);
+    if (node.kind != Node::Kind::text) {
+      reader.refuse(node, path, {allowed});
+      return std::nullopt;
+    }
+    auto value = item.read(reader, node, path);
+    return value ? std::optional(std::vector<T>{*std::move(value)}) : std::nullopt;
+  };
+  type.print = [print = item.print, print_many = many.print](const std::vector<T>& values) {
+    if (values.empty()) return Node();
+    return values.size() == 1 ? print(values.front()) : print_many(values);
   };
   return type;
 }
@@ -149,6 +203,27 @@ Type<std::map<std::string, T>> map_by(KeyRule key, Type<T> value, std::string al
     return Node::map(std::move(members));
   };
   return type;
+}
+
+// A list of maps, and the key by which no two of them may be alike.
+struct Distinct {
+  std::string path;    // "limits.buckets"
+  std::string key;     // "name"
+  std::string advice;  // "give each bucket a name of its own"
+};
+
+template <class T>
+void check_distinct(const std::vector<T>& items, std::string T::* key, const Distinct& rule,
+                    Reader& reader) {
+  std::set<std::string_view> seen;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string& value = items[i].*key;
+    // One that is empty was refused, or is missing.
+    if (value.empty() || seen.insert(value).second) continue;
+    const std::string path = rule.path + "[" + std::to_string(i) + "]." + rule.key;
+    reader.problem(reader.line_of(path), path,
+                   "found \"" + value + "\" for the second time; " + rule.advice);
+  }
 }
 
 // A value that may be absent; printed as nothing then.

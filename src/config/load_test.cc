@@ -15,6 +15,7 @@
 
 #include "base/bounds.h"
 #include "config/reload.h"
+#include "core/webhook/endpoint.h"
 
 namespace pawl::config {
 namespace {
@@ -59,6 +60,15 @@ Config loaded(std::string_view text, const Env& env = no_env) {
   return config.value_or(Config());
 }
 
+// Which answers are kept.
+std::string statuses(const Config& config) {
+  std::string out;
+  for (const StatusRange& each : config.idempotency.store_statuses) {
+    out += std::to_string(each.least) + "-" + std::to_string(each.most) + " ";
+  }
+  return out;
+}
+
 class Broken : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Broken, IsToldExactlyWhatIsExpected) {
@@ -99,20 +109,42 @@ TEST(Load, ReadsEveryField) {
   const Config config = loaded(R"(
 server:
   listen: 0.0.0.0:80
-  upstream: http://shop.internal:9001
+  upstream: [http://shop.internal:9001, https://192.0.2.1]
+  upstream_ca: ca of ours.pem
   threads: 3
+  connections: 20
+  connections_per_address: 10
+  requests: 30
+  websocket: true
+  health:
+    path: /ready?deep=1
+    interval: 500ms
+    timeout: 200ms
+    unhealthy_after: 3
+    healthy_after: 4
+  timeouts: {head: 1s, idle: 2s, connect: 3s, answer: 4s}
+  tls: {certificate: tls/cert.pem, key: tls/key.pem}
   admin:
     listen: "[2001:db8::1]:8443"
     token: hush
+    hosts: [panel.example.org, "[2001:db8::1]"]
 tenants:
   header: X-Account
+  api_keys:
+    - sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+      tenant: acme
+      plan: pro
+    - {tenant: "a$b:c", sha256: 60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752}
+  ipv6_prefix: 56
+  plans_file: /var/lib/pawl/plans.json
+  upgrades: {free: pro}
   trusted_proxies: [10.0.0.0/8, "2001:db8::/32", 192.0.2.7]
   missing: reject
   default_plan: pro
   plans: {acme: free, "a$b:c": pro}
   overrides: {acme: {all-of_it-2: 500/1m}}
 plans:
-  pro: {all-of_it-2: 50/1s, slots: 9/30s, month: 7/30d}
+  pro: {all-of_it-2: 50/1s, slots: 9/30s, month: 7/30d, key: 2/1s}
   free: {}
 limits:
   store: redis://me:hush@127.0.0.1:6379/0
@@ -128,8 +160,19 @@ limits:
       burst: 7
       shadow: true
       on_change: proportional
-    - {name: window, scope: everyone, rate: 1/1s}
-    - {name: log, scope: address, algorithm: sliding_log, rate: 10000/1s, on_change: reset}
+    - {name: window, scope: everyone, rate: 1/1s, match: {path: /v1/*/items, method: POST}}
+    - name: key
+      scope: api_key
+      rate: 1/1s
+      match:
+        method: [GET, HEAD]
+        header: "X-Kind:  bulk, or more "
+    - name: log
+      match: {header: X-Kind}
+      scope: address
+      algorithm: sliding_log
+      rate: 10000/1s
+      on_change: reset
     - {name: slots, algorithm: concurrency, slots: 3, lease: 90s}
     - name: month
       algorithm: calendar
@@ -137,22 +180,93 @@ limits:
       every: month
       zone: Europe/Zurich
       anchor: 2026-01-31T06:30
+idempotency:
+  store: nats://127.0.0.1/pawl
+  durability: process
+  store_deadline: 70ms
+  ttl: 7d
+  lease: 90s
+  header: X-Request-Key
+  methods: [POST]
+  require: [/v1/orders/**, /pay]
+  fingerprint: json
+  on_mismatch: separate
+  on_in_flight: wait
+  on_unknown: execute
+  on_store_failure: reject
+  store_statuses: [201, 4xx, 3xx]
+  body_limit: 64KiB
+webhooks:
+  database: data/hooks.db
+  endpoints:
+    - name: shop
+      url: https://shop.example.org:8443/hooks?from=pawl
+      secret: hush-hush-hush-hush-hush-
+      events: [limit.near, idempotency.unknown]
+    - {name: ops, url: "http://[::1]:9000", secret: whsec_aHVzaC1odXNoLWh1c2gtaHVzaC1odXNoLWh1c2g=}
+retry:
+  policies:
+    RETRY_API_REQUEST:
+      max_attempts: 7
+      base_delay: 250ms
+      max_delay: 1m
+      min_delay: 10ms
+      multiplier: 1.5
+      jitter: 0.125
+      deadline: 5m
+      attempt_timeout: 2s
+      retryable: [rate_limited, "std::timeout"]
+      non_retryable: [client_error]
+    my.own: {jitter: full, delays: [1s, 1s, 5s]}
+  budget: {ratio: 0.5, min_per_second: 0}
+  breaker: {failures: 9, wait_min: 2s, wait_max: 3m}
 audit:
   sinks:
     - file:/var/log/pawl/with a blank.jsonl
+    - nats://me:hush@127.0.0.1:4222/audit
   on_full: fail
+  rotate: 64MiB
+  retry_alert: 7
 log: {level: trace, format: json}
 )");
   EXPECT_EQ(to_string(config.server.listen), "0.0.0.0:80");
-  EXPECT_EQ(config.server.upstream.host, "shop.internal");
-  EXPECT_EQ(config.server.upstream.port, 9001);
+  EXPECT_THAT(config.server.upstreams,
+              ElementsAre(Upstream{.host = "shop.internal", .port = 9001, .tls = false},
+                          Upstream{.host = "192.0.2.1", .port = 443, .tls = true}));
+  EXPECT_EQ(config.server.upstream_ca, "ca of ours.pem");
   EXPECT_EQ(config.server.threads, 3);
+  EXPECT_EQ(config.server.connections, 20);
+  EXPECT_EQ(config.server.connections_per_address, 10);
+  EXPECT_EQ(config.server.requests, 30);
+  EXPECT_TRUE(config.server.websocket);
+  EXPECT_EQ(config.server.health.path, "/ready?deep=1");
+  EXPECT_EQ(config.server.health.interval, Duration::milliseconds(500));
+  EXPECT_EQ(config.server.health.timeout, Duration::milliseconds(200));
+  EXPECT_EQ(config.server.health.unhealthy_after, 3);
+  EXPECT_EQ(config.server.health.healthy_after, 4);
+  EXPECT_EQ(config.server.timeouts.head, Duration::seconds(1));
+  EXPECT_EQ(config.server.timeouts.idle, Duration::seconds(2));
+  EXPECT_EQ(config.server.timeouts.connect, Duration::seconds(3));
+  EXPECT_EQ(config.server.timeouts.answer, Duration::seconds(4));
+  EXPECT_EQ(config.server.tls.certificate, "tls/cert.pem");
+  EXPECT_EQ(config.server.tls.key, "tls/key.pem");
+  EXPECT_THAT(config.server.admin.hosts, ElementsAre("panel.example.org", "[2001:db8::1]"));
   EXPECT_EQ(to_string(config.server.admin.listen), "[2001:db8::1]:8443");
   EXPECT_EQ(config.server.admin.token.reveal(), "hush");
   EXPECT_EQ(config.tenants.header, "X-Account");
   EXPECT_THAT(config.tenants.trusted_proxies,
               ElementsAre(parse_prefix("10.0.0.0/8").value(), parse_prefix("2001:db8::/32").value(),
                           parse_prefix("192.0.2.7").value()));
+  ASSERT_EQ(config.tenants.api_keys.size(), 2U);
+  EXPECT_EQ(config.tenants.api_keys[0].sha256,
+            "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08");
+  EXPECT_EQ(config.tenants.api_keys[0].tenant, "acme");
+  EXPECT_EQ(config.tenants.api_keys[0].plan, "pro");
+  EXPECT_EQ(config.tenants.api_keys[1].tenant, "a$b:c");
+  EXPECT_EQ(config.tenants.api_keys[1].plan, "");
+  EXPECT_EQ(config.tenants.ipv6_prefix, 56);
+  EXPECT_EQ(config.tenants.plans_file, "/var/lib/pawl/plans.json");
+  EXPECT_THAT(config.tenants.upgrades, ElementsAre(Pair("free", "pro")));
   EXPECT_EQ(config.tenants.missing, MissingTenant::reject);
   EXPECT_EQ(config.tenants.default_plan, "pro");
   EXPECT_THAT(config.tenants.plans, ElementsAre(Pair("a$b:c", "pro"), Pair("acme", "free")));
@@ -160,13 +274,14 @@ log: {level: trace, format: json}
             (limit::Rate{500, Duration::minutes(1)}));
   EXPECT_EQ(config.plans.at("pro").at("slots"), (limit::Rate{9, Duration::seconds(30)}));
   EXPECT_TRUE(config.plans.at("free").empty());
-  EXPECT_EQ(config.limits.store.kind, LimitStore::Kind::redis);
+  EXPECT_EQ(config.limits.store.kind, StoreSetting::Kind::redis);
   EXPECT_EQ(config.limits.store.url.reveal(), "redis://me:hush@127.0.0.1:6379/0");
   EXPECT_EQ(config.limits.calendar_store.path, "data/counts.db");
   EXPECT_EQ(config.limits.store_deadline, Duration::milliseconds(250));
   EXPECT_EQ(config.limits.on_store_failure, OnStoreFailure::deny);
   EXPECT_THAT(config.limits.headers, ElementsAre(LimitHeader::legacy, LimitHeader::draft7));
-  ASSERT_EQ(config.limits.buckets.size(), 5U);
+  ASSERT_EQ(config.limits.buckets.size(), 6U);
+  EXPECT_EQ(config.limits.buckets[0].match, request::Match());
   EXPECT_EQ(config.limits.buckets[0].name, "all-of_it-2");
   EXPECT_EQ(config.limits.buckets[0].scope, Scope::tenant);
   EXPECT_EQ(config.limits.buckets[0].algorithm, Algorithm::token_bucket);
@@ -176,21 +291,125 @@ log: {level: trace, format: json}
   EXPECT_EQ(config.limits.buckets[0].on_change, limit::OnChange::proportional);
   EXPECT_EQ(config.limits.buckets[1].scope, Scope::everyone);
   EXPECT_EQ(config.limits.buckets[1].algorithm, Algorithm::sliding_window);
-  EXPECT_EQ(config.limits.buckets[2].scope, Scope::address);
-  EXPECT_EQ(config.limits.buckets[2].algorithm, Algorithm::sliding_log);
-  EXPECT_EQ(config.limits.buckets[3].slots, 3);
-  EXPECT_EQ(config.limits.buckets[3].lease, Duration::seconds(90));
-  EXPECT_EQ(config.limits.buckets[4].limit, 10000);
-  EXPECT_EQ(config.limits.buckets[4].every, limit::CalendarUnit::month);
-  EXPECT_EQ(config.limits.buckets[4].zone, "Europe/Zurich");
-  EXPECT_EQ(config.limits.buckets[4].zone_rules, two_zones("Europe/Zurich").value());
-  EXPECT_EQ(from_civil(config.limits.buckets[4].anchor.value()),
+  EXPECT_EQ(config.limits.buckets[1].match.path.value().text(), "/v1/*/items");
+  EXPECT_THAT(config.limits.buckets[1].match.methods, ElementsAre("POST"));
+  EXPECT_FALSE(config.limits.buckets[1].match.header.has_value());
+  EXPECT_EQ(config.limits.buckets[2].scope, Scope::api_key);
+  EXPECT_FALSE(config.limits.buckets[2].match.path.has_value());
+  EXPECT_THAT(config.limits.buckets[2].match.methods, ElementsAre("GET", "HEAD"));
+  EXPECT_EQ(config.limits.buckets[2].match.header,
+            (request::HeaderMatch{.name = "X-Kind", .value = "bulk, or more"}));
+  EXPECT_EQ(config.limits.buckets[3].scope, Scope::address);
+  EXPECT_EQ(config.limits.buckets[3].algorithm, Algorithm::sliding_log);
+  EXPECT_EQ(config.limits.buckets[3].match.header,
+            (request::HeaderMatch{.name = "X-Kind", .value = ""}));
+  EXPECT_EQ(config.limits.buckets[4].slots, 3);
+  EXPECT_EQ(config.limits.buckets[4].lease, Duration::seconds(90));
+  EXPECT_EQ(config.limits.buckets[5].limit, 10000);
+  EXPECT_EQ(config.limits.buckets[5].every, limit::CalendarUnit::month);
+  EXPECT_EQ(config.limits.buckets[5].zone, "Europe/Zurich");
+  EXPECT_EQ(config.limits.buckets[5].zone_rules, two_zones("Europe/Zurich").value());
+  EXPECT_EQ(from_civil(config.limits.buckets[5].anchor.value()),
             parse_instant("2026-01-31T06:30:00Z").value());
-  ASSERT_EQ(config.audit.sinks.size(), 1U);
+  const RetryPolicy& api = config.retry.policies.at("RETRY_API_REQUEST");
+  EXPECT_EQ(api.max_attempts, 7);
+  EXPECT_EQ(api.base_delay, Duration::milliseconds(250));
+  EXPECT_EQ(api.max_delay, Duration::minutes(1));
+  EXPECT_EQ(api.min_delay, Duration::milliseconds(10));
+  EXPECT_EQ(api.multiplier_milli, 1500);
+  EXPECT_EQ(api.jitter.value().kind, retry::Jitter::proportional);
+  EXPECT_EQ(api.jitter.value().milli, 125);
+  EXPECT_EQ(api.deadline, Duration::minutes(5));
+  EXPECT_EQ(api.attempt_timeout, Duration::seconds(2));
+  EXPECT_THAT(api.retryable.value(), ElementsAre("rate_limited", "std::timeout"));
+  EXPECT_THAT(api.non_retryable.value(), ElementsAre("client_error"));
+  EXPECT_FALSE(api.delays.has_value());
+  const RetryPolicy& own = config.retry.policies.at("my.own");
+  EXPECT_EQ(own.jitter.value().kind, retry::Jitter::full);
+  EXPECT_THAT(own.delays.value(),
+              ElementsAre(Duration::seconds(1), Duration::seconds(1), Duration::seconds(5)));
+  EXPECT_EQ(config.retry.budget, (retry::BudgetRule{.ratio_milli = 500, .min_per_second = 0}));
+  EXPECT_EQ(config.retry.breaker, (retry::BreakerRule{.failures = 9,
+                                                      .wait_min = Duration::seconds(2),
+                                                      .wait_max = Duration::minutes(3)}));
+  EXPECT_EQ(config.idempotency.store.kind, StoreSetting::Kind::nats);
+  EXPECT_EQ(config.idempotency.durability, Durability::process);
+  EXPECT_EQ(config.idempotency.ttl, Duration::days(7));
+  EXPECT_EQ(config.idempotency.lease, Duration::seconds(90));
+  EXPECT_EQ(config.idempotency.store_deadline, Duration::milliseconds(70));
+  EXPECT_EQ(config.idempotency.header, "X-Request-Key");
+  EXPECT_THAT(config.idempotency.methods, ElementsAre("POST"));
+  ASSERT_EQ(config.idempotency.require.size(), 2U);
+  EXPECT_EQ(config.idempotency.require[0].text(), "/v1/orders/**");
+  EXPECT_EQ(config.idempotency.require[1].text(), "/pay");
+  EXPECT_EQ(config.idempotency.fingerprint, request::Fingerprint::json);
+  EXPECT_EQ(config.idempotency.on_mismatch, request::OnMismatch::separate);
+  EXPECT_EQ(config.idempotency.on_in_flight, request::OnInFlight::wait);
+  EXPECT_EQ(config.idempotency.on_unknown, request::OnUnknown::execute);
+  EXPECT_EQ(config.idempotency.on_store_failure, request::OnRecordFailure::reject);
+  EXPECT_EQ(statuses(config), "201-201 400-407 410-424 426-428 430-499 300-399 ");
+  EXPECT_EQ(config.idempotency.body_limit, 64 * 1024);
+  EXPECT_EQ(config.webhooks.database, "data/hooks.db");
+  ASSERT_EQ(config.webhooks.endpoints.size(), 2U);
+  EXPECT_EQ(config.webhooks.endpoints[0].name, "shop");
+  EXPECT_EQ(config.webhooks.endpoints[0].url, "https://shop.example.org:8443/hooks?from=pawl");
+  EXPECT_EQ(config.webhooks.endpoints[0].secret.reveal(), "hush-hush-hush-hush-hush-");
+  EXPECT_THAT(config.webhooks.endpoints[0].events,
+              ElementsAre("limit.near", "idempotency.unknown"));
+  EXPECT_THAT(config.webhooks.endpoints[1].events, IsEmpty());
+  ASSERT_EQ(config.audit.sinks.size(), 2U);
   EXPECT_EQ(config.audit.sinks[0].path, "/var/log/pawl/with a blank.jsonl");
+  EXPECT_EQ(config.audit.sinks[1].url.reveal(), "nats://me:hush@127.0.0.1:4222/audit");
   EXPECT_EQ(config.audit.on_full, OnFull::fail);
+  EXPECT_EQ(config.audit.rotate, 64 * 1024 * 1024);
+  EXPECT_EQ(config.audit.retry_alert, 7);
   EXPECT_EQ(config.log.level, LogLevel::trace);
   EXPECT_EQ(config.log.format, LogFormat::json);
+}
+
+TEST(Load, ReadsRowsOfClassificationTables) {
+  const Config config = loaded(R"(
+retry:
+  classify:
+    shop:
+      - status: 500-599
+        code: TooBusy
+        names_effect: false
+        failure: rate_limited
+        outcome: not_applied
+        retryable: true
+      - {transport: raised, code: "std::bad_alloc", failure: client_error, outcome: unknown}
+    http: []
+)");
+  const auto& classify = config.retry.classify;
+  EXPECT_TRUE(classify.at("http").empty());
+  ASSERT_EQ(classify.at("shop").size(), 2U);
+  const RetryRow& busy = classify.at("shop")[0];
+  EXPECT_EQ(busy.status.value().least, 500);
+  EXPECT_EQ(busy.status.value().most, 599);
+  EXPECT_EQ(busy.code, "TooBusy");
+  EXPECT_EQ(busy.transport, retry::Transport::answered);
+  EXPECT_EQ(busy.names_effect, false);
+  EXPECT_EQ(busy.failure, retry::Failure::rate_limited);
+  EXPECT_EQ(busy.outcome, Outcome::not_applied);
+  EXPECT_TRUE(busy.retryable);
+  const RetryRow& raised = classify.at("shop")[1];
+  EXPECT_FALSE(raised.status.has_value());
+  EXPECT_EQ(raised.transport, retry::Transport::raised);
+  EXPECT_FALSE(raised.names_effect.has_value());
+  EXPECT_FALSE(raised.retryable);
+}
+
+TEST(Load, TakesSoManyRowsOfATableAndNoMore) {
+  std::string text = "retry:\n  classify:\n    http:\n";
+  for (std::size_t i = 0; i < bounds::retry_rows_max; ++i) {
+    text += "      - {status: " + std::to_string(100 + i) + ", failure: none, outcome: applied}\n";
+  }
+  loaded(text);
+  text += "      - {status: 999, failure: none, outcome: applied}\n";
+  EXPECT_EQ(problems_of(text),
+            "pawl.yaml:3: retry.classify.http: found a list of 101; allowed: a list of up to 100 "
+            "rows\n");
 }
 
 TEST(Load, LeavesWhatTheFileDoesNotNameAtItsDefault) {
@@ -202,7 +421,7 @@ TEST(Load, LeavesWhatTheFileDoesNotNameAtItsDefault) {
 
 TEST(Load, TakesAnUpstreamInEveryFormOfAHost) {
   const auto upstream = [](const std::string& url) {
-    return loaded("server:\n  upstream: \"" + url + "\"\n").server.upstream;
+    return loaded("server:\n  upstream: \"" + url + "\"\n").server.upstreams.at(0);
   };
   EXPECT_EQ(upstream("http://example.org").host, "example.org");
   EXPECT_EQ(upstream("http://example.org").port, 80);
@@ -210,17 +429,27 @@ TEST(Load, TakesAnUpstreamInEveryFormOfAHost) {
   EXPECT_EQ(upstream("http://192.0.2.1:1").host, "192.0.2.1");
   EXPECT_EQ(upstream("http://[2001:DB8::1]:65535").host, "2001:db8::1");
   EXPECT_EQ(upstream("http://[2001:DB8::1]:65535").port, 65535);
+  EXPECT_FALSE(upstream("http://example.org").tls);
+  EXPECT_TRUE(upstream("https://example.org").tls);
+  EXPECT_EQ(upstream("https://example.org").port, 443);
+  EXPECT_EQ(upstream("https://example.org:80").port, 80);
+}
+
+TEST(Load, TakesOneUpstreamForAListOfOne) {
+  const Config alone = loaded("server:\n  upstream: http://a\n");
+  const Config listed = loaded("server:\n  upstream: [http://a:80]\n");
+  EXPECT_THAT(changes(alone, listed), IsEmpty());
 }
 
 TEST(Load, RefusesAnUpstreamThatIsNoPlainOrigin) {
   for (const char* url :
-       {"http://",          "http:///",       "http://a/",    "http://a?b",
-        "http://a#b",       "http://a b",     "http://a:",    "http://a:65536",
-        "http://a:1:2",     "http://-a",      "http://a-",    "http://a..b",
-        "http://a.",        "http://.a",      "http://127.1", "http://1.2.3.4.5",
-        "http://256.1.1.1", "http://a.0x1",   "http://[::1",  "http://[127.0.0.1]",
-        "http://[::1]x",    "http://::1",     "HTTP://a",     "a:80",
-        "ftp://a",          "http://\xc3\xa4"}) {
+       {"http://",          "http:///",        "http://a/",    "http://a?b",
+        "http://a#b",       "http://a b",      "http://a:",    "http://a:65536",
+        "http://a:1:2",     "http://-a",       "http://a-",    "http://a..b",
+        "http://a.",        "http://.a",       "http://127.1", "http://1.2.3.4.5",
+        "http://256.1.1.1", "http://a.0x1",    "http://[::1",  "http://[127.0.0.1]",
+        "http://[::1]x",    "http://::1",      "HTTP://a",     "a:80",
+        "ftp://a",          "http://\xc3\xa4", "https://",     "https://a/"}) {
     EXPECT_NE(problems_of("server:\n  upstream: \"" + std::string(url) + "\"\n"), "no problem\n")
         << url;
   }
@@ -244,8 +473,8 @@ TEST(Load, FillsInVariablesInValuesAlone) {
             "pawl.yaml:2: limits.headers[0]: found \"[a, b]\\nlog: {level: error}\", from "
             "\"${LIST}\"; allowed: ratelimit, draft7, draft6 or legacy\n");
   EXPECT_EQ(problems_of("${log}:\n  threads: 1\n", env),
-            "pawl.yaml:1: \"${log}\": unknown key; allowed: server, tenants, plans, limits, audit, "
-            "log\n");
+            "pawl.yaml:1: \"${log}\": unknown key; allowed: server, tenants, plans, limits, "
+            "idempotency, webhooks, retry, audit, log\n");
 }
 
 TEST(Load, NeverTellsASecret) {
@@ -256,6 +485,75 @@ TEST(Load, NeverTellsASecret) {
     EXPECT_NE(told, "no problem\n");
     EXPECT_EQ(told.find("hush"), std::string::npos) << told;
   }
+}
+
+// Whoever mistakes the key for its hash must not find it in a log.
+TEST(Load, NeverTellsWhatMayBeAKeyOrASecret) {
+  for (const char* text : {"tenants:\n  api_keys: [{sha256: hush, tenant: a}]\n",
+                           "webhooks:\n  endpoints: [{name: a, url: http://a, secret: hush}]\n"}) {
+    const std::string told = problems_of(text);
+    EXPECT_THAT(told, ::testing::HasSubstr("found a value that is not shown here; allowed: "));
+    EXPECT_EQ(told.find("hush"), std::string::npos) << told;
+  }
+}
+
+// Else a configuration that was checked would be refused by what it is for.
+TEST(Load, TakesNoWebhookThatCannotBeSentTo) {
+  for (const char* url :
+       {"http://a", "https://a.b-c.example:1/", "http://[::1]:9000/?x", "https://192.0.2.1?a=b"}) {
+    const Config config = loaded("webhooks:\n  endpoints: [{name: a, url: \"" + std::string(url) +
+                                 "\", secret: hush-hush-hush-hush-hush}]\n");
+    ASSERT_EQ(config.webhooks.endpoints.size(), 1U) << url;
+    const Webhook& hook = config.webhooks.endpoints[0];
+    EXPECT_TRUE(webhook::check({hook.name, hook.url, hook.secret, hook.events})) << url;
+  }
+  for (const char* url : {"http://", "https:///a", "http://a_b/", "http://me@a/", "http://a b/",
+                          "http://a/#b", "http://a:0/", "a", "HTTP://a/", "http://127.1/"}) {
+    EXPECT_NE(problems_of("webhooks:\n  endpoints: [{name: a, url: \"" + std::string(url) +
+                          "\", secret: hush-hush-hush-hush-hush}]\n"),
+              "no problem\n")
+        << url;
+  }
+}
+
+TEST(Load, TakesASizeInEveryUnit) {
+  const auto body_limit = [](const std::string& text) {
+    return loaded("idempotency:\n  body_limit: " + text + "\n").idempotency.body_limit;
+  };
+  EXPECT_EQ(body_limit("1"), 1);
+  EXPECT_EQ(body_limit("100"), 100);
+  EXPECT_EQ(body_limit("64KiB"), 64 * 1024);
+  EXPECT_EQ(body_limit("4MiB"), 4 * 1024 * 1024);
+  EXPECT_EQ(body_limit("4194304"), 4 * 1024 * 1024);
+  for (const char* text :
+       {"4194305", "5MiB", "1.5MiB", "1 MiB", "1MB", "-1", "0KiB", "MiB", "01"}) {
+    EXPECT_NE(problems_of("idempotency:\n  body_limit: " + std::string(text) + "\n"),
+              "no problem\n")
+        << text;
+  }
+}
+
+TEST(Load, LeavesOutOfAClassWhatIsNeverStored) {
+  EXPECT_EQ(statuses(Config()), "200-299 400-407 410-424 426-428 430-499 ");
+  EXPECT_EQ(statuses(loaded("idempotency:\n  store_statuses: [404, 2xx]\n")), "404-404 200-299 ");
+}
+
+TEST(Load, LetsTheStoresOfLimitsShareAFile) {
+  loaded("limits:\n  store: sqlite:a.db\n  calendar_store: sqlite:a.db\n");
+}
+
+TEST(Load, TakesAsManyApiKeysAsThereMayBe) {
+  std::string text = "tenants:\n  api_keys:\n";
+  for (std::size_t i = 0; i < bounds::config_api_keys_max; ++i) {
+    std::string digits = std::to_string(i);
+    digits.insert(0, 64 - digits.size(), '0');
+    text += "  - {sha256: '" + digits + "', tenant: t" + std::to_string(i) + "}\n";
+  }
+  EXPECT_EQ(loaded(text).tenants.api_keys.size(), bounds::config_api_keys_max);
+  text += "  - {sha256: a, tenant: a}\n";
+  EXPECT_EQ(problems_of(text),
+            "pawl.yaml:2: tenants.api_keys: found a list of 10001; allowed: a list of up to 10000 "
+            "keys, as in [{sha256: HEX, tenant: acme, plan: pro}]\n");
 }
 
 TEST(Load, NeverTellsThePasswordOfAUrl) {
@@ -301,6 +599,10 @@ TEST(Load, ComparesOnlyFieldsThatWereRead) {
                            "server:\n  listen: nowhere\n  admin: {listen: 127.0.0.1:8080}\n",
                            "server:\n  listen: nowhere\n  upstream: http://127.0.0.1:8080\n",
                            "server:\n  listen: 127.0.0.1:9000\n  upstream: nowhere\n",
+                           "server:\n  upstream: [nowhere, http://127.0.0.1:8080]\n",
+                           "server:\n  tls: {certificate: [], key: a}\n",
+                           "idempotency: {methods: [a], require: [/a]}\n",
+                           "webhooks: {database: ''}\nidempotency: {store: 'sqlite:a'}\n",
                            "limits:\n  buckets: [{name: a, rate: never, burst: 1000000000}]\n"}) {
     const auto result = load_text("pawl.yaml", text, no_env, two_zones);
     ASSERT_FALSE(result.has_value()) << text;

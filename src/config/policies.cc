@@ -42,6 +42,13 @@ class Checker {
     for (const auto& [name, rate] : rates) rate_of(name, rate, join(path, name));
   }
 
+  void upgrade(const std::string& name, const std::string& next) {
+    const std::string path = join("tenants.upgrades", name);
+    plan(name, path);
+    if (next != name) return plan(next, path);
+    tell(path, "found " + in_quotes(next) + ", the plan itself; allowed: another one");
+  }
+
   void plan(const std::string& name, const std::string& path) {
     if (name == free_plan || config_.plans.contains(name)) return;
     std::string known(free_plan);
@@ -61,10 +68,10 @@ class Checker {
       tell(path, "found a rate for a bucket that limits.buckets does not have; allowed: " + known);
       return;
     }
-    if (bucket->scope != Scope::tenant) {
+    if (bucket->scope != Scope::tenant && bucket->scope != Scope::api_key) {
       tell(path,
            "found a rate for a bucket that tenants share; allowed: a bucket whose scope is "
-           "tenant");
+           "tenant or api_key");
       return;
     }
     if (const auto made = limit::with_rate(policy_of(*bucket), rate); !made) {
@@ -103,6 +110,11 @@ void check_plans(const Config& config, Reader& reader) {
   for (const auto& [tenant, plan] : config.tenants.plans) {
     check.plan(plan, join("tenants.plans", tenant));
   }
+  for (std::size_t i = 0; i < config.tenants.api_keys.size(); ++i) {
+    const std::string& plan = config.tenants.api_keys[i].plan;
+    if (!plan.empty()) check.plan(plan, "tenants.api_keys[" + std::to_string(i) + "].plan");
+  }
+  for (const auto& [plan, next] : config.tenants.upgrades) check.upgrade(plan, next);
   // Without the buckets nobody can say whether a rate fits one.
   if (!reader.sound_below("limits.buckets")) return;
   for (const auto& [plan, rates] : config.plans) check.rates(rates, join("plans", plan));

@@ -123,6 +123,15 @@ void Reader::refuse_again(const Node& node, const std::string& path) {
   problem(node.line, path, "found " + found(node, false) + " for the second time; keep one");
 }
 
+void Reader::refuse_collision(const Said& a, const Said& b, const std::string& advice) {
+  const bool at_a = line_of(a.path) > 0 || line_of(b.path) == 0;
+  const Said& here = at_a ? a : b;
+  const Said& there = at_a ? b : a;
+  problem(line_of(here.path), here.path,
+          "found " + here.value + ", which collides with " + there.path + " (" + there.value +
+              "); " + advice);
+}
+
 std::optional<std::string> Reader::text(const Node& node, const std::string& path,
                                         Allowed allowed) {
   if (node.kind != Node::Kind::text) {
@@ -203,8 +212,11 @@ bool Reader::sound(std::string_view path) const {
 }
 
 bool Reader::sound_below(std::string_view path) const {
-  return std::ranges::none_of(problems_,
-                              [&](const Problem& each) { return each.path.starts_with(path); });
+  return std::ranges::none_of(problems_, [&](const Problem& each) {
+    const std::string_view at = each.path;
+    if (!at.starts_with(path)) return false;
+    return at.size() == path.size() || at[path.size()] == '.' || at[path.size()] == '[';
+  });
 }
 
 int Reader::line_of(const std::string& path) const {

@@ -33,6 +33,12 @@ struct Allowed {
   bool secret = false;
 };
 
+// What is said somewhere, in the file or by default.
+struct Said {
+  std::string path;
+  std::string value;
+};
+
 // `name` below `path`, quoted when it is not a plain word.
 std::string join(const std::string& path, std::string_view name);
 
@@ -50,6 +56,9 @@ class Reader {
   // For an item that a list holds already.
   void refuse_again(const Node& node, const std::string& path);
 
+  // For two that cannot both be. Told at whichever of them the file names.
+  void refuse_collision(const Said& a, const Said& b, const std::string& advice);
+
   // The value with its variables filled in; nothing, and a problem, when there is no single value.
   std::optional<std::string> text(const Node& node, const std::string& path, Allowed allowed);
 
@@ -62,6 +71,9 @@ class Reader {
   // when it is no map.
   using TakeAny = std::function<void(const Member&, const std::string& path)>;
   bool each(const Node& map, const std::string& path, Allowed allowed, const TakeAny& take);
+
+  // Notes where an item of a list stands; members of maps are noted on the way.
+  void stands_at(int line, const std::string& path) { lines_[path] = line; }
 
   // Whether the value at this path was read without a problem, or was left to its default.
   bool sound(std::string_view path) const;

@@ -35,11 +35,25 @@ TEST(Reload, SeesASecretChange) {
   EXPECT_THAT(changes(running, next), ElementsAre(Change{"server.admin.token", false}));
 }
 
+TEST(Reload, SeesThatOnlyTheSecretOfAWebhookChanged) {
+  Config running;
+  running.webhooks.endpoints = {{.name = "a", .secret = Secret<std::string>("one")}};
+  Config next = running;
+  next.webhooks.endpoints[0].secret = Secret<std::string>("two");
+  EXPECT_THAT(changes(running, next), ElementsAre(Change{"webhooks.endpoints", false}));
+}
+
+TEST(Reload, SeesThatOnlyWhatABucketMatchesChanged) {
+  Config next;
+  next.limits.buckets[0].match.methods = {"GET"};
+  EXPECT_THAT(changes(Config(), next), ElementsAre(Change{"limits.buckets", false}));
+}
+
 TEST(Reload, SeesThatOnlyThePasswordOfAStoreChanged) {
   Config running;
   Config next;
   const auto redis = [](const char* url) {
-    return LimitStore{.kind = LimitStore::Kind::redis, .path = {}, .url = Secret<std::string>(url)};
+    return StoreSetting{.kind = StoreSetting::Kind::redis, .url = Secret<std::string>(url)};
   };
   running.limits.store = redis("redis://:one@h");
   next.limits.store = redis("redis://:two@h");

@@ -1,103 +1,28 @@
 #include "config/schema.h"
 
 #include <algorithm>
-#include <set>
+#include <filesystem>
 
 #include "base/bounds.h"
-#include "base/redis_url.h"
-#include "base/text.h"
+#include "config/idempotency.h"
+#include "config/places.h"
 #include "config/policies.h"
+#include "config/server.h"
 #include "config/values.h"
 
 namespace pawl::config {
 namespace {
-
-// The member that a row fills, of a const Owner and of one to be filled.
-#define PAWL_MEMBER(member) [](auto& owner) -> auto& { return owner.member; }
-
-constexpr bool needs_restart = true;
-
-Node texts(std::initializer_list<std::string_view> texts) {
-  std::vector<Node> items;
-  for (const std::string_view text : texts) items.push_back(Node::of(text));
-  return Node::list(std::move(items));
-}
 
 Node standard_buckets() {
   return Node::list(
       {Node::map({{"name", 0, Node::of("global")}, {"rate", 0, Node::of("100/1m")}})});
 }
 
-// Rates of buckets, by their names.
-Type<limit::Rates> rates() {
-  return map_by(name_key(), rate(), "a map of buckets and rates, as in {global: 1000/1m}");
-}
-
-Fields<Config> server_fields() {
-  return {
-      bind<Config>({"server.listen", "Where guarded traffic comes in.", Node::of("127.0.0.1:8080"),
-                    needs_restart},
-                   address(), PAWL_MEMBER(server.listen)),
-      bind<Config>({"server.upstream", "The service that guarded requests are passed to.",
-                    Node::of("http://127.0.0.1:9000")},
-                   upstream(), PAWL_MEMBER(server.upstream)),
-      bind<Config>({"server.threads", "How many threads carry traffic; 0 is one per core.",
-                    Node::of("0"), needs_restart},
-                   whole_number<int>(0, bounds::threads_max), PAWL_MEMBER(server.threads)),
-      bind<Config>({"server.admin.listen",
-                    "Where panel, API and metrics are; an address that others can reach needs a "
-                    "token.",
-                    Node::of("127.0.0.1:8081"), needs_restart},
-                   address(), PAWL_MEMBER(server.admin.listen)),
-      bind<Config>(
-          {"server.admin.token",
-           "What callers of the admin listener must show; nothing when it is empty.", Node::of("")},
-          secret(), PAWL_MEMBER(server.admin.token)),
-  };
-}
-
-Fields<Config> tenants_fields() {
-  return {
-      bind<Config>(
-          {"tenants.header", "The request header that names the tenant.", Node::of("X-Tenant-Id")},
-          header_name(), PAWL_MEMBER(tenants.header)),
-      bind<Config>({"tenants.trusted_proxies",
-                    "From whom the tenant header is believed; from everybody when the list is "
-                    "empty.",
-                    texts({})},
-                   list_of(prefix(), {0, bounds::config_list_max},
-                           "a list of up to " + std::to_string(bounds::config_list_max) +
-                               " addresses or prefixes, as in [192.0.2.1, 10.0.0.0/8]"),
-                   PAWL_MEMBER(tenants.trusted_proxies)),
-      bind<Config>({"tenants.missing",
-                    "A request without a tenant: anonymous counts it by client address, reject "
-                    "answers 401.",
-                    Node::of("anonymous")},
-                   one_of<MissingTenant>({{"anonymous", MissingTenant::anonymous},
-                                          {"reject", MissingTenant::reject}}),
-                   PAWL_MEMBER(tenants.missing)),
-      bind<Config>({"tenants.default_plan",
-                    "The plan of tenants that tenants.plans does not name. The plan free is always "
-                    "there; it changes nothing unless plans says so.",
-                    Node::of(free_plan)},
-                   bucket_name(), PAWL_MEMBER(tenants.default_plan)),
-      bind<Config>(
-          {"tenants.plans", "Which tenant has which plan.", Node::map({})},
-          map_by(tenant_key(), bucket_name(), "a map of tenants and plans, as in {acme: pro}"),
-          PAWL_MEMBER(tenants.plans)),
-      bind<Config>({"tenants.overrides",
-                    "Rates agreed with one tenant; they beat those of its plan.", Node::map({})},
-                   map_by(tenant_key(), rates(),
-                          "a map of tenants and rates, as in {acme: {global: 500/1m}}"),
-                   PAWL_MEMBER(tenants.overrides)),
-  };
-}
-
 Fields<Config> plans_fields() {
   return {
       bind<Config>(
           {"plans",
-           "Rates that a plan gives to buckets of scope tenant, in place of their own. "
+           "Rates that a plan gives to buckets of scope tenant or api_key, in place of their own. "
            "For concurrency COUNT is slots and DURATION the lease; for calendar DURATION "
            "is the length of its window.",
            Node::map({})},
@@ -154,7 +79,7 @@ Fields<Config> limits_fields() {
                     "What an answer says of its limits: ratelimit is RateLimit and "
                     "RateLimit-Policy, draft7 and draft6 their older forms, legacy is "
                     "X-RateLimit-Limit, -Remaining and -Reset.",
-                    texts({"ratelimit", "legacy"})},
+                    Node::texts({"ratelimit", "legacy"})},
                    list_of(limit_header(), {0, bounds::config_list_max},
                            "a list of at most one of ratelimit, draft7 and draft6, and legacy or "
                            "not"),
@@ -170,12 +95,70 @@ Fields<Config> limits_fields() {
   };
 }
 
+// Rows of classification tables, by the names of the tables.
+Type<std::map<std::string, std::vector<RetryRow>>> tables() {
+  return map_by(name_key(),
+                list_of(retry_row(), {0, bounds::retry_rows_max},
+                        "a list of up to " + std::to_string(bounds::retry_rows_max) + " rows"),
+                "a map of tables and lists of rows, as in {http: [{status: 503, failure: "
+                "rate_limited, outcome: not_applied, retryable: true}]}");
+}
+
+Fields<Config> retry_fields() {
+  return {
+      bind<Config>(
+          {"retry.policies",
+           "How often and how late each category is tried again. What an entry leaves out stays "
+           "as `pawl retry policies` shows it; categories of your own begin as an unknown one.",
+           Node::map({})},
+          map_by(category_key(), map_of(retry_policy_fields()),
+                 "a map of categories and policies, as in {RETRY_API_REQUEST: {max_attempts: 5}}"),
+          PAWL_MEMBER(retry.policies)),
+      bind<Config>(
+          {"retry.classify",
+           "What answers mean, and failures without one. The rows of http are looked at before "
+           "those that are built in; any other name is a table of its own, whose rows are looked "
+           "at before those of http. The first row that matches holds; `pawl retry classify` "
+           "shows which.",
+           Node::map({})},
+          tables(), PAWL_MEMBER(retry.classify)),
+      bind<Config>({"retry.budget.ratio",
+                    "How many retries there may be for each call, on the whole.", Node::of("0.2")},
+                   factor(0, bounds::retry_budget_ratio_milli_max),
+                   PAWL_MEMBER(retry.budget.ratio_milli)),
+      bind<Config>({"retry.budget.min_per_second",
+                    "How many retries there may be besides, so that few calls can be retried too.",
+                    Node::of("10")},
+                   whole_number<std::int64_t>(0, bounds::retry_budget_per_second_max),
+                   PAWL_MEMBER(retry.budget.min_per_second)),
+      bind<Config>(
+          {"retry.breaker.failures",
+           "After so many failures in a row nobody is let through for a while.", Node::of("5")},
+          whole_number<int>(1, bounds::retry_breaker_failures_max),
+          PAWL_MEMBER(retry.breaker.failures)),
+      bind<Config>(
+          {"retry.breaker.wait_min",
+           "How long that is at first; then one call is let through, to see.", Node::of("1s")},
+          duration(bounds::retry_breaker_wait_min, bounds::retry_breaker_wait_max),
+          PAWL_MEMBER(retry.breaker.wait_min)),
+      bind<Config>(
+          {"retry.breaker.wait_max",
+           "How long it is at the most; it doubles each time that call fails.", Node::of("1m")},
+          duration(bounds::retry_breaker_wait_min, bounds::retry_breaker_wait_max),
+          PAWL_MEMBER(retry.breaker.wait_max)),
+  };
+}
+
 Fields<Config> audit_fields() {
   return {
       bind<Config>(
-          {"audit.sinks", "Where audit events are written.", texts({"file:data/audit.jsonl"}),
-           needs_restart},
-          list_of(sink(), {1, 1}, "a list of exactly one file:PATH, as in [file:data/audit.jsonl]"),
+          {"audit.sinks",
+           "Where audit events are written, each event to all of them. The commands that read the "
+           "log read the first file.",
+           Node::texts({"file:data/audit.jsonl"}), needs_restart},
+          list_of(sink(), {1, 2},
+                  "a list of one or two of file:PATH and nats://HOST:PORT/STREAM, as in "
+                  "[file:data/audit.jsonl]"),
           PAWL_MEMBER(audit.sinks)),
       bind<Config>({"audit.on_full",
                     "What a full sink does: block makes the caller wait, fail fails the "
@@ -183,6 +166,15 @@ Fields<Config> audit_fields() {
                     Node::of("block"), needs_restart},
                    one_of<OnFull>({{"block", OnFull::block}, {"fail", OnFull::fail}}),
                    PAWL_MEMBER(audit.on_full)),
+      bind<Config>({"audit.rotate",
+                    "The size at which a file is set aside, as PATH.N with the number of its last "
+                    "record, and a new one is begun. Nothing is ever deleted.",
+                    Node::of("1GiB"), needs_restart},
+                   bytes(bounds::audit_part_bytes_min, bounds::audit_part_bytes_max),
+                   PAWL_MEMBER(audit.rotate)),
+      bind<Config>(
+          {"audit.retry_alert", "Retries a minute above which there is an alert.", Node::of("60")},
+          whole_number<std::int64_t>(1, bounds::limit_count_max), PAWL_MEMBER(audit.retry_alert)),
   };
 }
 
@@ -202,75 +194,56 @@ Fields<Config> log_fields() {
   };
 }
 
-// Whether one of the two takes the port away from the other.
-bool collide(const Endpoint& a, const Endpoint& b) {
-  if (a.port != b.port || a.port == 0) return false;
-  if (a.address == b.address) return true;
-  return a.address.is_v4() == b.address.is_v4() &&
-         (a.address.is_unspecified() || b.address.is_unspecified());
+// Of a file's path, however it is written.
+std::string file_of(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().string();
 }
 
-struct Side {
-  std::string path;
-  Endpoint endpoint;
-};
-
-// Told at whichever of the two the file names; the other may be a default.
-void refuse_collision(const Side& a, const Side& b, const std::string& advice, Reader& reader) {
-  const bool at_a = reader.line_of(a.path) > 0 || reader.line_of(b.path) == 0;
-  const Side& here = at_a ? a : b;
-  const Side& there = at_a ? b : a;
-  reader.problem(reader.line_of(here.path), here.path,
-                 "found " + to_string(here.endpoint) + ", which collides with " + there.path +
-                     " (" + to_string(there.endpoint) + "); " + advice);
-}
-
-void check_listeners(const Server& server, Reader& reader) {
-  const Side guarded{"server.listen", server.listen};
-  const Side admin{"server.admin.listen", server.admin.listen};
-  if (!reader.sound(admin.path)) return;
-  if (reader.sound(guarded.path) && collide(guarded.endpoint, admin.endpoint)) {
-    refuse_collision(admin, guarded, "give each listener a port of its own", reader);
+// A file of each of these has its own tables, and its own locks.
+void check_files(const Config& config, Reader& reader) {
+  struct File {
+    Said said;
+    std::string path;
+    std::string_view owner;
+  };
+  std::vector<File> files;
+  const auto add = [&](std::string at, const StoreSetting& store, std::string_view owner) {
+    if (store.kind != StoreSetting::Kind::sqlite || !reader.sound(at)) return;
+    files.push_back({{std::move(at), print(store)}, file_of(store.path), owner});
+  };
+  add("limits.store", config.limits.store, "limits");
+  add("limits.calendar_store", config.limits.calendar_store, "limits");
+  add("idempotency.store", config.idempotency.store, "idempotency");
+  if (reader.sound("webhooks.database")) {
+    const std::string& path = config.webhooks.database;
+    files.push_back({{"webhooks.database", path}, file_of(path), "webhooks"});
   }
-  if (reader.sound("server.admin.token") && server.admin.token.empty() &&
-      !admin.endpoint.address.is_loopback()) {
-    reader.problem(reader.line_of(admin.path), admin.path,
-                   "found " + to_string(admin.endpoint) +
-                       ", which others can reach, without a server.admin.token; set the token, or "
-                       "listen on 127.0.0.1 or [::1]");
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (files[i].owner == files[j].owner || files[i].path != files[j].path) continue;
+      reader.refuse_collision(files[i].said, files[j].said, "give each a file of its own");
+    }
   }
 }
 
-// Whether what is sent to `target` arrives at a listener of this machine.
-bool arrives(const Endpoint& target, const Endpoint& listener) {
-  if (target.port != listener.port) return false;
-  const IpAddress& to = target.address;
-  const IpAddress& at = listener.address;
-  return to == at || (at.is_unspecified() && (to.is_loopback() || to.is_unspecified())) ||
-         (to.is_unspecified() && at.is_loopback());
+void check_store(const StoreSetting& store, const std::string& path, Reader& reader) {
+  if (!reader.sound(path)) return;
+  const auto url = check_url(store);
+  if (!url) reader.problem(reader.line_of(path), path, url.error().message);
 }
 
-// Traffic sent to a listener of pawl's own would go round for ever, or lay the admin API open.
-void check_upstream(const Server& server, Reader& reader) {
-  const bool local = equal_ignoring_case(server.upstream.host, "localhost");
-  const auto ip = parse_ip(local ? "127.0.0.1" : server.upstream.host);
-  if (!ip || !reader.sound("server.upstream")) return;
-  const Side upstream{"server.upstream", {*ip, server.upstream.port}};
-  for (const Side& listener :
-       {Side{"server.listen", server.listen}, Side{"server.admin.listen", server.admin.listen}}) {
-    if (!reader.sound(listener.path) || !arrives(upstream.endpoint, listener.endpoint)) continue;
-    refuse_collision(upstream, listener, "pawl must not send traffic to itself", reader);
+void check_sinks(const Audit& audit, Reader& reader) {
+  const std::string path = "audit.sinks";
+  if (!reader.sound_below(path)) return;
+  for (std::size_t i = 0; i < audit.sinks.size(); ++i) {
+    const auto url = check_url(audit.sinks[i]);
+    if (url) continue;
+    const std::string place = path + "[" + std::to_string(i) + "]";
+    reader.problem(reader.line_of(place), place, url.error().message);
   }
 }
 
 // The three say the same in the same fields, so only one of them can be said.
-void check_store(const LimitStore& store, Reader& reader) {
-  const std::string path = "limits.store";
-  if (store.kind != LimitStore::Kind::redis || !reader.sound(path)) return;
-  const auto url = redis::parse_redis_url(store.url.reveal());
-  if (!url) reader.problem(reader.line_of(path), path, url.error().message);
-}
-
 void check_headers(const Limits& limits, Reader& reader) {
   const std::string path = "limits.headers";
   const auto standards = std::ranges::count_if(
@@ -282,29 +255,20 @@ void check_headers(const Limits& limits, Reader& reader) {
 }
 
 void check_buckets(const Limits& limits, Reader& reader) {
-  std::set<std::string_view> names;
+  const std::string path = "limits.buckets";
   for (std::size_t i = 0; i < limits.buckets.size(); ++i) {
-    const std::string path = "limits.buckets[" + std::to_string(i) + "]";
-    check_bucket(limits.buckets[i], path, reader);
-    const std::string& name = limits.buckets[i].name;
-    if (name.empty() || names.insert(name).second) continue;
-    reader.problem(
-        reader.line_of(path + ".name"), path + ".name",
-        "found \"" + name + "\" for the second time; give each bucket a name of its own");
+    check_bucket(limits.buckets[i], path + "[" + std::to_string(i) + "]", reader);
   }
+  check_distinct(limits.buckets, &Bucket::name,
+                 {path, "name", "give each bucket a name of its own"}, reader);
 }
 
 }  // namespace
 
 const Fields<Config>& config_fields() {
-  static const Fields<Config> fields = [] {
-    Fields<Config> rows;
-    for (const auto& part : {server_fields(), tenants_fields(), plans_fields(), store_fields(),
-                             limits_fields(), audit_fields(), log_fields()}) {
-      rows.insert(rows.end(), part.begin(), part.end());
-    }
-    return rows;
-  }();
+  static const Fields<Config> fields = joined(
+      {server_fields(), tenants_fields(), plans_fields(), store_fields(), limits_fields(),
+       idempotency_fields(), webhooks_fields(), retry_fields(), audit_fields(), log_fields()});
   return fields;
 }
 
@@ -313,12 +277,18 @@ Config::Config() {
 }
 
 void check_together(const Config& config, Reader& reader) {
-  check_listeners(config.server, reader);
-  check_upstream(config.server, reader);
-  check_store(config.limits.store, reader);
+  check_server(config.server, reader);
+  check_api_keys(config.tenants, reader);
+  check_store(config.limits.store, "limits.store", reader);
+  check_store(config.idempotency.store, "idempotency.store", reader);
+  check_files(config, reader);
   check_headers(config.limits, reader);
   check_buckets(config.limits, reader);
   check_plans(config, reader);
+  check_idempotency(config.idempotency, reader);
+  check_webhooks(config.webhooks, reader);
+  check_retry(config.retry, reader);
+  check_sinks(config.audit, reader);
 }
 
 }  // namespace pawl::config

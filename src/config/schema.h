@@ -6,6 +6,10 @@
 #include "config/buckets.h"
 #include "config/config.h"
 #include "config/field.h"
+#include "config/match.h"
+#include "config/retry.h"
+#include "config/tenants.h"
+#include "config/webhooks.h"
 
 namespace pawl::config {
 

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "config/expand.h"
+#include "config/places.h"
 #include "config/schema.h"
 #include "config/values.h"
 
@@ -35,7 +36,7 @@ void append_word(std::string& out, std::string_view word) {
 }
 
 void append_value(std::string& out, const Node& node) {
-  if (node.truth) {
+  if (node.form == Form::truth) {
     out += node.text;
   } else {
     append_word(out, escape(node.text));
@@ -73,19 +74,31 @@ bool is_list_of_maps(const Node& node) {
          node.items.front().kind == Node::Kind::map;
 }
 
+// `key: value` on one line, the items of a list of maps one a line.
+void append_entry(std::string& out, const Member& member, std::size_t indent) {
+  out.append(indent, ' ');
+  append_word(out, member.key);
+  if (!is_list_of_maps(member.value)) {
+    out += ": ";
+    append_flow(out, member.value);
+    out += '\n';
+    return;
+  }
+  out += ":\n";
+  for (const Node& item : member.value.items) {
+    out.append(indent + 2, ' ').append("- ");
+    append_flow(out, item);
+    out += '\n';
+  }
+}
+
 // `key: value`, maps and lists of maps one key a line.
 void append_member(std::string& out, std::string_view key, const Node& node, std::size_t indent) {
   out.append(indent, ' ');
   append_word(out, key);
   if (node.kind == Node::Kind::map && !node.members.empty()) {
     out += ":\n";
-    for (const Member& member : node.members) {
-      out.append(indent + 2, ' ');
-      append_word(out, member.key);
-      out += ": ";
-      append_flow(out, member.value);
-      out += '\n';
-    }
+    for (const Member& member : node.members) append_entry(out, member, indent + 2);
     return;
   }
   if (!is_list_of_maps(node)) {
@@ -99,7 +112,10 @@ void append_member(std::string& out, std::string_view key, const Node& node, std
     std::string_view dash = "  - ";
     for (const Member& member : item.members) {
       out.append(indent, ' ').append(dash);
-      append_member(out, member.key, member.value, 0);
+      append_word(out, member.key);
+      out += ": ";
+      append_flow(out, member.value);
+      out += '\n';
       dash = "    ";
     }
   }
@@ -162,18 +178,41 @@ secrets hidden.
   default for a variable that is not set or empty. `$${` stands for the characters `${`. Inside
   brackets and braces put such a value in quotes.
 - A duration is a whole number and a unit: `500ms`, `60s`, `15m`, `24h`, `7d`. A rate is a count,
-  a slash and a duration: `100/1m`.
+  a slash and a duration: `100/1m`. A size is a whole number and `KiB`, `MiB`, `GiB` or `TiB`, or
+  a number of bytes.
 - An address in brackets needs quotes, because YAML takes brackets for a list: `"[::1]:8080"`.
 - SIGHUP reads the file again. The new configuration comes into force as a whole, or not at all
   when something is wrong with it or when a change in it needs a restart.
 )";
 
+// The rows of maps within a value, below the row of the field that holds them.
+void append_rows_within(std::string& out, const std::string& path) {
+  const auto append = [&](const std::string& prefix, const auto& fields) {
+    for (const auto& item : fields) {
+      append_row(out, prefix, item, item.standard);
+      append_rows_within(out, prefix + item.path);
+    }
+  };
+  if (path == "tenants.api_keys") append(path + "[].", api_key_fields());
+  if (path == "limits.buckets") append(path + "[].", bucket_fields());
+  if (path == "limits.buckets[].match") append(path + ".", match_fields());
+  if (path == "webhooks.endpoints") append(path + "[].", webhook_fields());
+  if (path == "retry.policies") append(path + ".CATEGORY.", retry_policy_fields());
+  if (path == "retry.classify") append(path + ".TABLE[].", retry_row_fields());
+}
+
+void hide(Node& node) {
+  if (node.form == Form::secret && !node.text.empty()) node.text = hidden_secret;
+  if (node.form == Form::url) node.text = without_password(node.text);
+  for (Node& item : node.items) hide(item);
+  for (Member& member : node.members) hide(member.value);
+}
+
 }  // namespace
 
 Node shown(const Field<Config>& field, const Config& config) {
   Node node = field.print(config);
-  if (field.type.secret && !node.text.empty()) node.text = hidden_secret;
-  if (field.type.url) node.text = without_password(node.text);
+  hide(node);
   return node;
 }
 
@@ -204,10 +243,7 @@ std::string reference_page() {
       section = now;
     }
     append_row(out, "", field, field.print(config));
-    if (field.path != "limits.buckets") continue;
-    for (const auto& item : bucket_fields()) {
-      append_row(out, field.path + "[].", item, item.standard);
-    }
+    append_rows_within(out, field.path);
   }
   return out + "\n## The whole, with its defaults\n\n```yaml\n" + show(config) + "```\n";
 }

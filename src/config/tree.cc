@@ -19,6 +19,12 @@ Node Node::list(std::vector<Node> items) {
   return node;
 }
 
+Node Node::texts(std::initializer_list<std::string_view> texts) {
+  std::vector<Node> items;
+  for (const std::string_view each : texts) items.push_back(of(each));
+  return list(std::move(items));
+}
+
 Node Node::map(std::vector<Member> members) {
   Node node;
   node.kind = Kind::map;

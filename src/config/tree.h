@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,15 @@
 namespace pawl::config {
 
 struct Member;
+
+// What a single value is, for whoever shows it.
+enum class Form : std::uint8_t {
+  word,
+  truth,   // true or false, and means it
+  number,  // decimal digits, which programs may take for a number
+  secret,  // not shown
+  url,     // may hold a password, which is not shown
+};
 
 struct Node {
   enum class Kind : std::uint8_t {
@@ -25,12 +35,13 @@ struct Node {
   Kind kind = Kind::nothing;
   int line = 0;  // in the file, from 1
   std::string text;
-  bool truth = false;  // the text is true or false, and means it
+  Form form = Form::word;
   std::vector<Node> items;
   std::vector<Member> members;  // as written, duplicates included
 
   static Node of(std::string_view text);
   static Node list(std::vector<Node> items);
+  static Node texts(std::initializer_list<std::string_view> texts);
   static Node map(std::vector<Member> members);
 };
 

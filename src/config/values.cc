@@ -4,175 +4,50 @@
 #include <array>
 #include <charconv>
 
+#include "base/assert.h"
 #include "base/bounds.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "core/http/chars.h"
+#include "core/request/tenant.h"
 
 namespace pawl::config {
 namespace {
-
-constexpr std::string_view http_scheme = "http://";
-constexpr std::string_view file_scheme = "file:";
-constexpr std::string_view sqlite_scheme = "sqlite:";
-constexpr std::array<std::string_view, 4> redis_schemes = {"redis://", "rediss://",
-                                                           "redis+cluster://", "rediss+cluster://"};
-constexpr std::string_view no_store = "";
-constexpr std::string_view memory_store = "memory";
 
 template <class T>
 std::optional<T> value_of(Result<T> parsed) {
   return parsed ? std::optional<T>(*std::move(parsed)) : std::nullopt;
 }
 
-bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || http::is_digit(c);
-}
-
-bool is_label(std::string_view label) {
-  return !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
-         std::ranges::all_of(label,
-                             [](char c) { return is_alphanumeric(c) || c == '-' || c == '_'; });
-}
-
-// What some programs take for the last number of an address, as in 127.1 or 127.0x1.
-bool is_number(std::string_view label) {
-  return std::ranges::all_of(label, http::is_digit) || label.starts_with("0x") ||
-         label.starts_with("0X");
-}
-
-// A name that no program takes for an address.
-bool is_host_name(std::string_view host) {
-  if (host.empty() || host.size() > 253) return false;
-  std::string_view label;
-  while (!host.empty()) {
-    const bool last = host.find('.') == std::string_view::npos;
-    if (!last && host.back() == '.') return false;
-    label = take_until(host, '.');
-    if (!is_label(label)) return false;
-  }
-  return !is_number(label);
-}
-
-std::optional<Upstream> parse_upstream(std::string_view text) {
-  if (!text.starts_with(http_scheme)) return std::nullopt;
-  text.remove_prefix(http_scheme.size());
-  Upstream upstream;
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const auto end = text.find(']');
-    if (end == std::string_view::npos) return std::nullopt;
-    const auto host = text.substr(1, end - 1);
-    const auto ip = parse_ip(host);
-    if (!ip || host.find(':') == std::string_view::npos) return std::nullopt;
-    upstream.host = to_string(*ip);
-    port = text.substr(end + 1);
-  } else {
-    upstream.host = text.substr(0, text.find(':'));
-    if (!is_host_name(upstream.host) && !parse_ip(upstream.host)) return std::nullopt;
-    port = text.substr(upstream.host.size());
-  }
-  if (port.empty()) return upstream;
-  if (!port.starts_with(':')) return std::nullopt;
-  const auto number = parse_port(port.substr(1));
-  if (!number || *number == 0) return std::nullopt;
-  upstream.port = *number;
-  return upstream;
-}
-
-std::string print_upstream(const Upstream& upstream) {
-  const bool v6 = upstream.host.find(':') != std::string::npos;
-  std::string out(http_scheme);
-  out += v6 ? "[" + upstream.host + "]" : upstream.host;
-  if (upstream.port != 80) out += ":" + std::to_string(upstream.port);
-  return out;
-}
-
-// Text in which every character is one that a terminal shows.
-bool is_printable(std::string_view text) {
-  while (!text.empty()) {
-    const auto [code, bytes] = first_utf8_character(text);
-    if (bytes == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
-}
-
-// What stands behind the scheme, when that may be the path of a file.
-std::optional<std::string> parse_path(std::string_view scheme, std::string_view text) {
-  if (!text.starts_with(scheme)) return std::nullopt;
-  text.remove_prefix(scheme.size());
-  if (text.empty() || text.size() > bounds::config_path_bytes_max || !is_printable(text)) {
-    return std::nullopt;
-  }
-  return std::string(text);
-}
-
-std::optional<AuditSink> parse_sink(std::string_view text) {
-  auto path = parse_path(file_scheme, text);
-  return path ? std::optional(AuditSink{*std::move(path)}) : std::nullopt;
-}
-
-bool is_visible(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
-}
-
-// What stands before the host of a URL, and where in it.
-struct UserInfo {
-  std::size_t begin = 0;
-  std::size_t end = 0;  // of the @; begin when there is none
+struct ByteUnit {
+  std::string_view name;
+  std::int64_t bytes;
 };
+// The largest first.
+constexpr std::array<ByteUnit, 4> byte_units = {{{"TiB", std::int64_t{1} << 40},
+                                                 {"GiB", std::int64_t{1} << 30},
+                                                 {"MiB", std::int64_t{1} << 20},
+                                                 {"KiB", std::int64_t{1} << 10}}};
 
-UserInfo user_info(std::string_view url) {
-  const auto scheme = url.find("://");
-  if (scheme == std::string_view::npos) return {};
-  const std::size_t begin = scheme + 3;
-  const auto end = url.rfind('@');
-  return {begin, end == std::string_view::npos || end < begin ? begin : end};
-}
-
-std::string_view password_of(std::string_view url) {
-  const UserInfo user = user_info(url);
-  const std::string_view info = url.substr(user.begin, user.end - user.begin);
-  const auto colon = info.find(':');
-  return colon == std::string_view::npos ? std::string_view() : info.substr(colon + 1);
-}
-
-// Its parts are looked at by check_together(), which can say what is wrong with them.
-bool is_redis_url(std::string_view text) {
-  const bool scheme = std::ranges::any_of(redis_schemes, [&](std::string_view each) {
-    return text.starts_with(each) && text.size() > each.size();
-  });
-  return scheme && text.size() <= bounds::config_path_bytes_max && is_visible(text) &&
-         password_of(text) != hidden_secret;
-}
-
-std::optional<LimitStore> parse_sqlite(std::string_view text) {
-  auto path = parse_path(sqlite_scheme, text);
-  if (!path) return std::nullopt;
-  return LimitStore{.kind = LimitStore::Kind::sqlite, .path = *std::move(path), .url = {}};
-}
-
-std::optional<LimitStore> parse_store(std::string_view text) {
-  if (text == memory_store)
-    return LimitStore{.kind = LimitStore::Kind::memory, .path = {}, .url = {}};
-  if (!is_redis_url(text)) return parse_sqlite(text);
-  return LimitStore{
-      .kind = LimitStore::Kind::redis, .path = {}, .url = Secret<std::string>(std::string(text))};
-}
-
-std::string print_store(const LimitStore& store) {
-  switch (store.kind) {
-    case LimitStore::Kind::none:
-      return std::string(no_store);
-    case LimitStore::Kind::memory:
-      return std::string(memory_store);
-    case LimitStore::Kind::sqlite:
-      return std::string(sqlite_scheme) + store.path;
-    case LimitStore::Kind::redis:
-      return store.url.reveal();
+std::optional<std::int64_t> parse_bytes(std::string_view text, std::int64_t least,
+                                        std::int64_t most) {
+  for (const ByteUnit& unit : byte_units) {
+    if (!text.ends_with(unit.name)) continue;
+    text.remove_suffix(unit.name.size());
+    const auto count = parse_whole(text, 0, most / unit.bytes);
+    if (!count || *count * unit.bytes < least) return std::nullopt;
+    return *count * unit.bytes;
   }
-  __builtin_unreachable();
+  return parse_whole(text, least, most);
+}
+
+// The largest unit that keeps it exact.
+std::string print_bytes(std::int64_t bytes) {
+  for (const ByteUnit& unit : byte_units) {
+    if (bytes >= unit.bytes && bytes % unit.bytes == 0) {
+      return std::to_string(bytes / unit.bytes).append(unit.name);
+    }
+  }
+  return std::to_string(bytes);
 }
 
 // "2026-01-31T00:00"
@@ -189,6 +64,65 @@ bool is_name(std::string_view text) {
          });
 }
 
+// Of a category, a kind of failure or the type of an exception.
+bool is_code(std::string_view text) {
+  return !text.empty() && text.size() <= bounds::retry_code_bytes_max && is_visible(text);
+}
+
+std::string category_form() {
+  return "1 to " + std::to_string(bounds::retry_code_bytes_max) +
+         " visible ASCII characters without blanks";
+}
+
+// "2", "2.0" or "0.125" as thousandths.
+std::optional<std::int64_t> parse_thousandths(std::string_view text, std::int64_t least,
+                                              std::int64_t most) {
+  const auto point = text.find('.');
+  std::string fraction(point == std::string_view::npos ? "0" : text.substr(point + 1));
+  const std::string_view whole_text = text.substr(0, point);
+  const auto whole = parse_whole(whole_text, 0, most / 1000);
+  const bool digits = !fraction.empty() && std::ranges::all_of(fraction, http::is_digit);
+  if (whole_text.empty() || !whole || !digits || fraction.size() > 3) return std::nullopt;
+  fraction.append(3 - fraction.size(), '0');
+  std::int64_t milli = 0;
+  (void)std::from_chars(fraction.data(), fraction.data() + fraction.size(), milli);
+  milli += *whole * 1000;
+  return milli >= least && milli <= most ? std::optional(milli) : std::nullopt;
+}
+
+// With one decimal at the least.
+std::string print_thousandths(std::int64_t milli) {
+  std::string fraction = std::to_string(1000 + milli % 1000).substr(1);
+  while (fraction.size() > 1 && fraction.back() == '0') fraction.pop_back();
+  return std::to_string(milli / 1000) + "." + fraction;
+}
+
+// Which of the two is the lesser is left to whoever knows what they are for.
+std::optional<StatusRange> parse_status_range(std::string_view text) {
+  const auto dash = text.find('-');
+  const auto least = parse_whole(text.substr(0, dash), 100, 999);
+  const auto most =
+      dash == std::string_view::npos ? least : parse_whole(text.substr(dash + 1), 100, 999);
+  if (!least || !most) return std::nullopt;
+  return StatusRange{.least = static_cast<int>(*least), .most = static_cast<int>(*most)};
+}
+
+std::string print_status_range(const StatusRange& range) {
+  const std::string least = std::to_string(range.least);
+  return range.least == range.most ? least : least + "-" + std::to_string(range.most);
+}
+
+std::string tenant_form() {
+  return "the name of a tenant, 1 to " + std::to_string(bounds::tenant_bytes_max) +
+         " visible ASCII characters without blanks, of which the first are not anonymous@";
+}
+
+// In capitals: methods are told apart by case, and no client sends another spelling.
+bool is_method(std::string_view text) {
+  return !text.empty() && text.size() <= bounds::config_name_bytes_max &&
+         std::ranges::all_of(text, [](char c) { return (c >= 'A' && c <= 'Z') || c == '-'; });
+}
+
 std::string name_form() {
   return "1 to " + std::to_string(bounds::config_name_bytes_max) + " of a-z, 0-9, _ and -";
 }
@@ -202,14 +136,6 @@ Type<Endpoint> address() {
       [](const Endpoint& value) { return to_string(value); });
 }
 
-Type<Upstream> upstream() {
-  return scalar<Upstream>(
-      {"URL",
-       "http://HOST or http://HOST:PORT; TLS (https) is not supported, nor is a path (not even a "
-       "/ at the end), a query or a user name"},
-      parse_upstream, print_upstream);
-}
-
 Type<Prefix> prefix() {
   return scalar<Prefix>(
       {"prefix",
@@ -221,10 +147,11 @@ Type<Prefix> prefix() {
 
 Type<Secret<std::string>> secret() {
   return scalar<Secret<std::string>>(
-      {"secret",
-       "\"\" or up to " + std::to_string(bounds::config_secret_bytes_max) +
+      {.name = "secret",
+       .allowed =
+           "\"\" or up to " + std::to_string(bounds::config_secret_bytes_max) +
            " visible ASCII characters without blanks, and not ***, which is how a secret is shown",
-       true},
+       .form = Form::secret},
       [](const std::string& text) -> std::optional<Secret<std::string>> {
         if (!is_visible(text) || text.size() > bounds::config_secret_bytes_max ||
             text == hidden_secret) {
@@ -242,13 +169,14 @@ Type<std::string> header_name() {
            " characters of an HTTP field name, as in X-Tenant-Id, and no underscore: "
            "pawl refuses requests with one in a header name"},
       [](const std::string& text) -> std::optional<std::string> {
-        if (text.size() > bounds::config_name_bytes_max || !http::is_token(text) ||
-            text.find('_') != std::string::npos) {
-          return std::nullopt;
-        }
-        return text;
+        return is_header_name(text) ? std::optional(text) : std::nullopt;
       },
       [](const std::string& value) { return value; });
+}
+
+bool is_header_name(std::string_view text) {
+  return text.size() <= bounds::config_name_bytes_max && http::is_token(text) &&
+         text.find('_') == std::string_view::npos;
 }
 
 Type<std::string> bucket_name() {
@@ -256,6 +184,31 @@ Type<std::string> bucket_name() {
       {"name", name_form()},
       [](const std::string& text) { return is_name(text) ? std::optional(text) : std::nullopt; },
       [](const std::string& value) { return value; });
+}
+
+Type<std::string> tenant_name() {
+  return scalar<std::string>(
+      {"name", tenant_form()},
+      [](const std::string& text) {
+        return request::is_tenant_name(text) ? std::optional(text) : std::nullopt;
+      },
+      [](const std::string& value) { return value; });
+}
+
+Type<std::string> method() {
+  return scalar<std::string>(
+      {"method", "the name of a method in capitals, as in POST"},
+      [](const std::string& text) { return is_method(text) ? std::optional(text) : std::nullopt; },
+      [](const std::string& value) { return value; });
+}
+
+Type<request::PathPattern> path_pattern() {
+  return scalar<request::PathPattern>(
+      {"path pattern",
+       "a path whose segments are words, * (any one) or, last of all, ** (any number), as in "
+       "/v1/orders/** or /v1/*/items"},
+      [](const std::string& text) { return value_of(request::PathPattern::parse(text)); },
+      [](const request::PathPattern& value) { return value.text(); });
 }
 
 Type<limit::Rate> rate() {
@@ -266,10 +219,11 @@ Type<limit::Rate> rate() {
       [](const limit::Rate& value) { return limit::to_string(value); });
 }
 
-Type<AuditSink> sink() {
-  return scalar<AuditSink>(
-      {"sink", "file:PATH, as in file:data/audit.jsonl"}, parse_sink,
-      [](const AuditSink& value) { return std::string(file_scheme) + value.path; });
+Type<std::int64_t> bytes(std::int64_t least, std::int64_t most) {
+  return scalar<std::int64_t>(
+      {"size", "a size from " + print_bytes(least) + " to " + print_bytes(most) +
+                   ", in KiB, MiB, GiB, TiB or bytes"},
+      [=](const std::string& text) { return parse_bytes(text, least, most); }, print_bytes);
 }
 
 Type<Duration> duration(Duration least, Duration most) {
@@ -283,19 +237,55 @@ Type<Duration> duration(Duration least, Duration most) {
 }
 
 Type<bool> truth() {
-  Type<bool> type = scalar<bool>(
-      {"true or false", "true or false"},
+  return scalar<bool>(
+      {.name = "true or false", .allowed = "true or false", .form = Form::truth},
       [](const std::string& text) -> std::optional<bool> {
         if (text != "true" && text != "false") return std::nullopt;
         return text == "true";
       },
       [](const bool& value) { return std::string(value ? "true" : "false"); });
-  type.print = [print = std::move(type.print)](const bool& value) {
-    Node node = print(value);
-    node.truth = true;
-    return node;
-  };
-  return type;
+}
+
+Type<std::int64_t> factor(std::int64_t least_milli, std::int64_t most_milli) {
+  return scalar<std::int64_t>(
+      {.name = "number",
+       .allowed = "a number from " + print_thousandths(least_milli) + " to " +
+                  print_thousandths(most_milli) + ", with up to three decimals",
+       .form = Form::number},
+      [=](const std::string& text) { return parse_thousandths(text, least_milli, most_milli); },
+      print_thousandths);
+}
+
+Type<RetryJitter> retry_jitter() {
+  using retry::Jitter;
+  return scalar<RetryJitter>(
+      {"number or word",
+       "a number from 0.0 to 1.0, with up to three decimals (so much of the delay more or less), "
+       "none, full, equal or decorrelated"},
+      [](const std::string& text) -> std::optional<RetryJitter> {
+        if (const auto milli = parse_thousandths(text, 0, 1000)) {
+          return RetryJitter{.kind = Jitter::proportional, .milli = *milli};
+        }
+        const auto kind = retry::jitter_of(text);
+        if (!kind || *kind == Jitter::proportional) return std::nullopt;
+        return RetryJitter{.kind = *kind};
+      },
+      [](const RetryJitter& value) {
+        return value.kind == Jitter::proportional ? print_thousandths(value.milli)
+                                                  : std::string(retry::to_string(value.kind));
+      });
+}
+
+Type<std::string> failure_name() {
+  return scalar<std::string>(
+      {"name", category_form()},
+      [](const std::string& text) { return is_code(text) ? std::optional(text) : std::nullopt; },
+      [](const std::string& value) { return value; });
+}
+
+Type<StatusRange> status_range() {
+  return scalar<StatusRange>({"status", "a status from 100 to 999, or a range, as in 500-599"},
+                             parse_status_range, print_status_range);
 }
 
 Type<std::string> zone_name() {
@@ -316,45 +306,16 @@ Type<CivilTime> local_time() {
       [](const CivilTime& value) { return to_string(from_civil(value)).substr(0, 16); });
 }
 
-Type<LimitStore> limit_store() {
-  return scalar<LimitStore>(
-      {.name = "store",
-       .allowed =
-           "memory, sqlite:PATH, or a Redis as in redis://127.0.0.1:6379/0, rediss://… (over "
-           "TLS), redis+cluster://HOST:PORT,HOST:PORT or rediss+cluster://…, with a password "
-           "that is not ***",
-       .url = true},
-      parse_store, print_store);
-}
-
-Type<LimitStore> calendar_store() {
-  return scalar<LimitStore>(
-      {"store", "\"\" or sqlite:PATH"},
-      [](const std::string& text) -> std::optional<LimitStore> {
-        return text == no_store ? LimitStore() : parse_sqlite(text);
-      },
-      print_store);
-}
-
 KeyRule name_key() {
   return {name_form(), is_name};
 }
 
 KeyRule tenant_key() {
-  return {"the name of a tenant, 1 to " + std::to_string(bounds::tenant_bytes_max) +
-              " visible ASCII characters without blanks",
-          [](std::string_view text) {
-            return !text.empty() && text.size() <= bounds::tenant_bytes_max && is_visible(text);
-          }};
+  return {tenant_form(), request::is_tenant_name};
 }
 
-std::string without_password(std::string_view url) {
-  const std::string_view password = password_of(url);
-  if (password.empty()) return std::string(url);
-  const auto begin = static_cast<std::size_t>(password.data() - url.data());
-  return std::string(url.substr(0, begin))
-      .append(hidden_secret)
-      .append(url.substr(begin + password.size()));
+KeyRule category_key() {
+  return {category_form() + ", as in RETRY_API_REQUEST", is_code};
 }
 
 std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t least,

@@ -24,29 +24,37 @@ namespace pawl::config {
 inline constexpr std::string_view hidden_secret = "***";
 
 Type<Endpoint> address();
-Type<Upstream> upstream();
 Type<Prefix> prefix();
 Type<Secret<std::string>> secret();
 Type<std::string> header_name();
+bool is_header_name(std::string_view text);
 Type<std::string> bucket_name();
+Type<std::string> tenant_name();
+// Of a request.
+Type<std::string> method();
+Type<request::PathPattern> path_pattern();
 Type<limit::Rate> rate();
-Type<AuditSink> sink();
 Type<Duration> duration(Duration least, Duration most);
+// Bytes: 64MiB, or 100.
+Type<std::int64_t> bytes(std::int64_t least, std::int64_t most);
 Type<bool> truth();
+// Thousandths of a factor, as in 2.0 or 0.125.
+Type<std::int64_t> factor(std::int64_t least_milli, std::int64_t most_milli);
 Type<std::string> zone_name();
 // What the clocks of a zone show, to the minute: 2026-01-31T00:00.
 Type<CivilTime> local_time();
-// Where counts may be kept.
-Type<LimitStore> limit_store();
-// Where calendar buckets may be kept apart from the others.
-Type<LimitStore> calendar_store();
-
 // Names that users choose as keys: of plans and buckets, and of tenants.
 KeyRule name_key();
 KeyRule tenant_key();
 
-// A URL as it is shown: its password as hidden_secret.
-std::string without_password(std::string_view url);
+// Of a retry category.
+KeyRule category_key();
+// The kind of a failure, or the type of an exception.
+Type<std::string> failure_name();
+// Of answers: 503, or 500-599.
+Type<StatusRange> status_range();
+// How much chance there is in a delay: a factor, or the name of another way.
+Type<RetryJitter> retry_jitter();
 
 // Decimal digits, no sign, no leading zero.
 std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
@@ -57,7 +65,7 @@ Type<T> whole_number(T least, T most) {
   return scalar<T>(
       {.name = "whole number",
        .allowed = "a whole number from " + std::to_string(least) + " to " + std::to_string(most),
-       .number = true},
+       .form = Form::number},
       [=](const std::string& text) -> std::optional<T> {
         const auto number = parse_whole(text, least, most);
         return number ? std::optional(static_cast<T>(*number)) : std::nullopt;

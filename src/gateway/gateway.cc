@@ -1,31 +1,54 @@
 #include "gateway/gateway.h"
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 #include <utility>
 
 #include "config/reload.h"
-#include "gateway/admin.h"
-#include "gateway/proxy.h"
-#include "gateway/settings.h"
-#include "gateway/upstream_pool.h"
-#include "server/http_server.h"
+#include "core/webhook/event.h"
 #include "server/responder.h"
 
 namespace pawl::gateway {
+namespace {
+
+server::Admission::Rule admission_rule(const Settings& settings) {
+  return {.connections = settings.connections_max,
+          .per_address = settings.connections_per_address_max,
+          .excepted = settings.tenants.trusted_proxies,
+          .ipv6_prefix = settings.tenants.ipv6_prefix};
+}
+
+server::Timeouts client_timeouts(const Settings& settings) {
+  return {.head = settings.timeouts.head, .idle = settings.timeouts.idle};
+}
+
+Result<std::shared_ptr<const net::Tls>> open_tls(const config::Tls& tls) {
+  if (tls.certificate.empty()) return std::shared_ptr<const net::Tls>();
+  return PAWL_TRY(net::Tls::server(tls.certificate, tls.key, net::Tls::Protocol::http));
+}
+
+}  // namespace
 
 // What lives on one thread.
 struct Gateway::Worker {
-  Worker(Gateway& gateway, SettingsPtr settings, std::size_t connections_max)
+  Worker(Gateway& gateway, const std::shared_ptr<const net::Tls>& tls)
       : loop(net::Loop::make()),
-        pool(*loop),
+        router(*loop),
         context{.loop = *loop,
                 .engine = gateway.parts_.engine,
                 .clock = gateway.parts_.clock,
                 .entropy = gateway.parts_.entropy,
                 .telemetry = gateway.telemetry_,
-                .pool = pool,
-                .settings = std::move(settings)},
+                .router = router,
+                .tenants = *gateway.tenants_,
+                .load = gateway.load_,
+                .settings = gateway.settings_,
+                .unknown_write =
+                    [&gateway](const webhook::UnknownWrite& write) {
+                      gateway.emit(to_event(write, gateway.parts_.clock.wall_now()));
+                    },
+                .scheme = tls ? "https" : "http"},
         guarded(*loop, gateway.parts_.clock,
                 {.make_handler =
                      [this](server::Connection& client) {
@@ -34,41 +57,101 @@ struct Gateway::Worker {
                  .rejected = [&gateway](
                                  const http::Rejection& rejection,
                                  const IpAddress& peer) { gateway.on_rejected(rejection, peer); },
-                 .connections_max = connections_max}) {}
+                 .admission = gateway.admission_,
+                 .tls = tls,
+                 .timeouts = client_timeouts(*gateway.settings_)}) {
+    router.use(gateway.upstreams_);
+  }
+
+  std::size_t in_use() const { return guarded.connections() + context.detached.size(); }
+  void end_if_done() {
+    if (ending && context.detached.empty()) loop->stop();
+  }
 
   std::unique_ptr<net::Loop> loop;
-  UpstreamPool pool;
+  UpstreamRouter router;
   LoopContext context;
   server::HttpServer guarded;
   std::atomic<std::size_t> connections = 0;  // as of the last tick, for the others to read
+  std::atomic<bool> draining = false;        // it takes no new ones
+  bool ending = false;                       // as soon as what was cut off is on record
 };
 
 Gateway::Gateway(config::Config config, Parts parts)
     : config_(std::move(config)),
       parts_(std::move(parts)),
       telemetry_(parts_.metrics, log::Logger(parts_.log_output)),
-      admin_context_{.metrics = parts_.metrics,
-                     .token = config_.server.admin.token,
-                     .ready = [this] { return readiness(); },
-                     .degraded = [this] { return parts_.degraded(); },
-                     .refresh = [this] { tick(); }},
       admin_server_(*control_, parts_.clock, {.make_handler = [this](server::Connection& client) {
         return server::make_responder(
-            client, [this](const server::Request& r) { return answer_admin(admin_context_, r); },
+            client, server::Respond([this](const server::Request& request, server::Reply reply) {
+              admin_api_->answer(request, std::move(reply));
+            }),
             bounds::admin_body_bytes_max);
-      }}) {
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  const int threads = config_.server.threads > 0 ? config_.server.threads : std::max(1, cores);
-  const SettingsPtr settings = make_settings(config_);
-  for (int i = 0; i < threads; ++i) {
-    workers_.push_back(std::make_unique<Worker>(
-        *this, settings, bounds::connections_max / static_cast<std::size_t>(threads)));
-  }
-}
+      }}) {}
 
 Gateway::~Gateway() = default;
 
+Result<void> Gateway::open() {
+  const auto seed = parts_.entropy.next();
+  tenants_ = PAWL_TRY(Tenants::open(
+      {.store = parts_.counters,
+       .clock = parts_.clock,
+       .telemetry = telemetry_,
+       .seed = hash_of({reinterpret_cast<const char*>(seed.data()), seed.size()}, 0).low,
+       .plans_file = config_.tenants.plans_file,
+       .near = [this](const NearLimit& near) { on_near_limit(near); },
+       .plans_changed = [this] { use(make_settings(config_, tenants_->live_plans())); }}));
+  PAWL_TRY(check_live_plans(config_, tenants_->live_plans()));
+  settings_ = make_settings(config_, tenants_->live_plans());
+  tenants_->use(settings_);
+  admission_ = std::make_shared<server::Admission>(admission_rule(*settings_));
+  upstreams_ = PAWL_TRY(make_upstreams(*settings_, nullptr, [this](const HealthChange& change) {
+    telemetry_.log.warn(
+        "upstream_health",
+        {{"upstream", change.upstream}, {"healthy", change.healthy}, {"reason", change.reason}});
+  }));
+  health_.watch(upstreams_);
+  const auto tls = PAWL_TRY(open_tls(config_.server.tls));
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int threads = config_.server.threads > 0 ? config_.server.threads : std::max(1, cores);
+  for (int i = 0; i < threads; ++i) workers_.push_back(std::make_unique<Worker>(*this, tls));
+  open_admin();
+  return {};
+}
+
+void Gateway::open_admin() {
+  authorizer_ =
+      std::make_unique<Authorizer>(Authorizer::Parts{.loop = *control_,
+                                                     .engine = parts_.engine,
+                                                     .clock = parts_.clock,
+                                                     .entropy = parts_.entropy,
+                                                     .tenants = *tenants_,
+                                                     .settings = [this] { return settings_; }});
+  admin_context_ = std::make_unique<admin::Context>(admin::Context{
+      .clock = parts_.clock,
+      .counters = parts_.counters,
+      .records = parts_.records,
+      .audit = parts_.audit,
+      .tenants = *tenants_,
+      .writes = parts_.engine.write_stats(),
+      .metrics = parts_.metrics,
+      .trail = parts_.trail,
+      .webhooks = parts_.webhooks,
+      .ready = [this] { return readiness(); },
+      .degraded = [this] { return degraded(); },
+      .refresh = [this] { tick(); },
+      .authorize = [this](
+                       const admin::Context::Question& question,
+                       Authorizer::Done done) { authorizer_->decide(question, std::move(done)); },
+      .resume =
+          [this](std::move_only_function<void()> then) { control_->dispatch(std::move(then)); },
+      .gate = {.token = config_.server.admin.token, .hosts = config_.server.admin.hosts},
+      .record_ttl = config_.idempotency.ttl});
+  admin_api_ = std::make_unique<admin::Admin>(*admin_context_);
+}
+
 Result<void> Gateway::listen() {
+  PAWL_TRY(open());
   guarded_ = config_.server.listen;
   for (const auto& worker : workers_) PAWL_TRY(listen_guarded(*worker));
   return listen_admin();
@@ -77,8 +160,11 @@ Result<void> Gateway::listen() {
 Result<void> Gateway::listen_guarded(Worker& worker) {
   // The first one chooses the port when any will do; the others share it.
   guarded_ = PAWL_TRY(worker.guarded.listen(guarded_));
-  worker.loop->every(Duration::milliseconds(100), [&worker] {
-    worker.connections.store(worker.guarded.connections(), std::memory_order_relaxed);
+  worker.loop->every(Duration::milliseconds(100), [this, &worker] {
+    const auto detached = worker.context.detached;  // one may end meanwhile
+    for (const auto& proxy : detached) proxy->on_tick(parts_.clock.steady_now());
+    worker.connections.store(worker.in_use(), std::memory_order_relaxed);
+    worker.end_if_done();
   });
   return {};
 }
@@ -86,6 +172,7 @@ Result<void> Gateway::listen_guarded(Worker& worker) {
 Result<void> Gateway::listen_admin() {
   admin_ = PAWL_TRY(admin_server_.listen(config_.server.admin.listen));
   control_->on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) { on_signal(signal); });
+  control_->every(Duration::milliseconds(100), [this] { admin_api_->tick(); });
   control_->every(Duration::seconds(1), [this] {
     tick();
     parts_.every_second();
@@ -99,6 +186,8 @@ void Gateway::run() {
     threads.emplace_back([loop = worker->loop.get()] { loop->run(); });
   }
   control_->run();
+  threads.clear();
+  admin_api_->drain();
 }
 
 // The gate's refusals are decisions too: logged, counted and recorded.
@@ -111,6 +200,35 @@ void Gateway::on_rejected(const http::Rejection& rejection, const IpAddress& pee
           .operation = "frame",
           .correlation = {},
           .details = {{"reason", rejection.reason}, {"peer", address}}});
+}
+
+// Once a window a tenant and bucket, from whichever loop has seen it.
+void Gateway::on_near_limit(const NearLimit& near) {
+  telemetry_.near_limits.add();
+  telemetry_.log.info("limit_near", {{"tenant", near.tenant},
+                                     {"bucket", near.bucket},
+                                     {"plan", near.plan},
+                                     {"used", near.usage.used},
+                                     {"limit", near.usage.limit}});
+  record(to_audit_event(near));
+  webhook::Event event = to_event(
+      webhook::NearLimit{.tenant = near.tenant,
+                         .bucket = near.bucket,
+                         .limit = near.usage.limit,
+                         .used = near.usage.used,
+                         .resets_at = near.at + Duration::seconds(near.usage.reset_seconds),
+                         .plan = near.plan,
+                         .next_plan = near.next_plan},
+      near.at);
+  event.id = near.id;  // the same from every gateway that notices
+  emit(event);
+}
+
+void Gateway::emit(const webhook::Event& event) {
+  if (parts_.webhooks == nullptr) return;
+  parts_.webhooks->emit(event, [log = telemetry_.log](const Result<bool>& emitted) {
+    if (!emitted) log.error("webhook_not_kept", {{"reason", emitted.error().message}});
+  });
 }
 
 void Gateway::record(audit::Event event) {
@@ -126,6 +244,17 @@ Result<void> Gateway::readiness() {
   return parts_.health();
 }
 
+std::string Gateway::degraded() {
+  std::string out = parts_.degraded();
+  if (out.empty() && parts_.engine.lost_records_lately()) {
+    out = "the store of idempotency keys does not answer in time";
+  }
+  if (const std::string trouble = upstreams_->trouble(); !trouble.empty()) {
+    out.append(out.empty() ? "" : "; ").append(trouble);
+  }
+  return out;
+}
+
 void Gateway::on_signal(int signal) {
   if (signal == SIGHUP) {
     reload();
@@ -134,35 +263,45 @@ void Gateway::on_signal(int signal) {
   }
 }
 
+// For as long as what is in flight may take by its own deadline.
 void Gateway::drain() {
   if (draining_.exchange(true)) return;
-  telemetry_.log.info("draining", {{"deadline_seconds", bounds::drain_deadline.seconds()}});
-  drain_due_ = parts_.clock.steady_now() + bounds::drain_deadline;
+  const Duration deadline = std::max(bounds::drain_deadline, settings_->timeouts.answer);
+  telemetry_.log.info("draining", {{"deadline_seconds", deadline.seconds()}});
+  drain_due_ = parts_.clock.steady_now() + deadline;
   for (const auto& worker : workers_) {
     worker->loop->dispatch([&target = *worker] {
       target.loop->stop_listening();
       target.guarded.drain();
-      target.connections = target.guarded.connections();
+      target.connections = target.in_use();
+      target.draining = true;
     });
   }
   control_->every(Duration::milliseconds(50), [this] { check_drained(); });
 }
 
 void Gateway::check_drained() {
+  // Only a worker that takes no more knows how many are left.
+  const bool all_drain =
+      std::ranges::all_of(workers_, [](const auto& worker) { return worker->draining.load(); });
   std::size_t left = 0;
   for (const auto& worker : workers_) left += worker->connections;
   const bool overdue = parts_.clock.steady_now() >= drain_due_;
-  if (left > 0 && !overdue) return;
+  if ((left > 0 || !all_drain) && !overdue) return;
   if (left > 0) telemetry_.log.warn("drain_cut", {{"connections", std::int64_t(left)}});
   stop();
 }
 
-// Requests cut off here end as abandoned, so that the audit log has their end.
+// Requests cut off here end as abandoned, so that the audit log has their end; that of a write with
+// a key is also put on record, which its store takes or has a deadline for.
 void Gateway::stop() {
   for (const auto& worker : workers_) {
     worker->loop->dispatch([&target = *worker] {
       target.guarded.abort();
-      target.loop->stop();
+      const auto detached = target.context.detached;
+      for (const auto& proxy : detached) proxy->cut_off();
+      target.ending = true;
+      target.end_if_done();
     });
   }
   control_->stop();
@@ -183,13 +322,10 @@ void Gateway::reload() {
     refuse_reload(fixed);
     return;
   }
-  config_ = std::move(*next);
-  const SettingsPtr settings = make_settings(config_);
-  for (const auto& worker : workers_) {
-    worker->loop->dispatch([&target = *worker, settings] { target.context.settings = settings; });
+  if (const Result<void> applied = apply(*next); !applied) {
+    refuse_reload({applied.error().message});
+    return;
   }
-  admin_context_.token = config_.server.admin.token;  // of the thread we are on
-  parts_.reloaded(config_);
   telemetry_.reloads.add();
   std::string paths;
   for (const config::Change& change : changes) {
@@ -203,6 +339,39 @@ void Gateway::reload() {
           .details = {{"changed", paths}}});
 }
 
+// All that can fail comes first.
+Result<void> Gateway::apply(const config::Config& next) {
+  PAWL_TRY(check_live_plans(next, tenants_->live_plans()));
+  const SettingsPtr settings = make_settings(next, tenants_->live_plans());
+  UpstreamsPtr upstreams = PAWL_TRY(make_upstreams(*settings, upstreams_, upstreams_->changed));
+  // Its files may be new ones under the old names.
+  const auto tls = PAWL_TRY(open_tls(next.server.tls));
+  PAWL_TRY(parts_.reloaded(next));
+  config_ = next;
+  upstreams_ = std::move(upstreams);
+  health_.watch(upstreams_);
+  use(settings);
+  for (const auto& worker : workers_) {
+    worker->loop->dispatch([&target = *worker, tls] { target.guarded.change(tls); });
+  }
+  admin_context_->gate = {.token = config_.server.admin.token, .hosts = config_.server.admin.hosts};
+  admin_context_->record_ttl = config_.idempotency.ttl;
+  return {};
+}
+
+void Gateway::use(const SettingsPtr& settings) {
+  settings_ = settings;
+  tenants_->use(settings);
+  admission_->change(admission_rule(*settings));
+  for (const auto& worker : workers_) {
+    worker->loop->dispatch([&target = *worker, settings, upstreams = upstreams_] {
+      target.context.settings = settings;
+      target.router.use(upstreams);
+      target.guarded.change(client_timeouts(*settings));
+    });
+  }
+}
+
 void Gateway::refuse_reload(const std::vector<std::string>& reasons) {
   telemetry_.reloads_refused.add();
   for (const std::string& reason : reasons) {
@@ -210,10 +379,22 @@ void Gateway::refuse_reload(const std::vector<std::string>& reasons) {
   }
 }
 
+// Once a second at most, since those who come may be many.
+void Gateway::tell_of_turned_away() {
+  const std::uint64_t all = admission_->turned_away();
+  const std::uint64_t more = all - std::exchange(turned_away_, all);
+  if (more == 0) return;
+  telemetry_.connections_refused.add(more);
+  telemetry_.log.warn("connections_refused",
+                      {{"count", static_cast<std::int64_t>(more)},
+                       {"reason", "more than server.connections or connections_per_address"}});
+}
+
 void Gateway::tick() {
   std::size_t connections = 0;
   for (const auto& worker : workers_) connections += worker->connections;
   telemetry_.connections.set(static_cast<double>(connections));
+  tell_of_turned_away();
   telemetry_.audit_lag.set(static_cast<double>(parts_.audit.lag()));
   parts_.log_output.tick();
 }

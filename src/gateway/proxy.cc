@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/assert.h"
 #include "base/text.h"
 
 namespace pawl::gateway {
@@ -22,48 +21,23 @@ bool is_id(std::string_view text) {
 }
 
 // What a client calls its request, if that is an id.
-std::string id_of(const http::Fields& fields, std::string_view name) {
+std::string_view id_of(const http::Fields& fields, std::string_view name) {
   const std::string_view given = fields.find(name).value_or("");
-  return is_id(given) ? std::string(given) : std::string();
+  return is_id(given) ? given : std::string_view();
 }
 
-// The trace id of a W3C traceparent: 00-{32 hex}-{16 hex}-{2 hex}.
-std::string trace_id_of(const http::Fields& fields) {
-  const std::string_view parent = fields.find("traceparent").value_or("");
-  if (parent.size() != 55 || parent[2] != '-' || parent[35] != '-') return {};
-  const std::string_view id = parent.substr(3, 32);
-  const bool hex = std::ranges::all_of(
-      id, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-  return hex ? std::string(id) : std::string();
+// The first span of a trace needs a name within the trace alone: a part of the trace's will do.
+http::Traceparent make_trace(Entropy& entropy) {
+  const Entropy16 trace = entropy.next();
+  return http::Traceparent(trace, std::span(trace).last<8>());
 }
 
 }  // namespace
 
-// The other end of the exchange: one connection to the upstream, while it is ours.
-class Proxy::UpstreamSide final : public net::StreamHandler {
- public:
-  UpstreamSide(Proxy& proxy, UpstreamPool::Taken taken)
-      : stream(std::move(taken.stream)), reused(taken.reused), proxy_(proxy) {
-    stream->start(*this);
-  }
-
-  void on_data(std::string_view bytes) override { proxy_.on_upstream_data(bytes); }
-  void on_drained() override { proxy_.on_upstream_drained(); }
-  void on_closed() override { proxy_.on_upstream_closed(); }
-
-  net::StreamPtr stream;
-  bool reused;
-
- private:
-  Proxy& proxy_;
-};
-
 Proxy::Proxy(LoopContext& context, server::Connection& client)
     : context_(context), client_(client) {}
 
-Proxy::~Proxy() {
-  drop_upstream();
-}
+Proxy::~Proxy() = default;
 
 std::shared_ptr<Proxy> Proxy::self() {
   return std::static_pointer_cast<Proxy>(shared_from_this());
@@ -74,62 +48,142 @@ void Proxy::on_head(const http::RequestHead& head) {
   policies = settings_;
   arrived_at_ = context_.clock.steady_now();
   machine = request::Machine();
+  write.reset();
+  if (wake_) wake_->stop();
   head_request_ = head.method == "HEAD";
   client_minor_version_ = head.minor_version;
-  operation.assign(head.method).append(" ").append(head.path());
-  correlation = {.tenant_id = {},
-                 .request_id = id_of(head.fields, "X-Request-Id"),
-                 .external_reference = {},
-                 .correlation_id = id_of(head.fields, "X-Correlation-Id"),
-                 .trace_id = trace_id_of(head.fields)};
-  if (correlation.request_id.empty()) {
-    correlation.request_id = uuid_v7(context_.clock.wall_now(), context_.entropy.next());
+  if (head.expects_continue) client_.hold_invitation();
+  name_request(head);
+  if (is_overloaded()) {
+    context_.engine.handle(*this, request::Overloaded{});
+    return;
   }
-  auto tenant = request::tenant_of(settings_->tenants, head.fields, client_.peer());
-  if (tenant) {
-    start_request(head, std::move(*tenant));
-  } else {
-    context_.engine.handle(*this, request::Unnamed{settings_->tenants.header});
+  switch (request::fill_tenant(tenant_, settings_->tenants, head.fields, client_.peer())) {
+    case request::TenantFound::yes:
+      start_request(head);
+      break;
+    case request::TenantFound::missing:
+      context_.engine.handle(*this, request::Unnamed{settings_->tenants.header});
+      break;
+    case request::TenantFound::unknown_key:
+      context_.engine.handle(*this, request::Unnamed{});
+      break;
   }
 }
 
-void Proxy::start_request(const http::RequestHead& head, request::Tenant tenant) {
-  upstream_request_.clear();
-  const std::string address = to_string(client_.peer());
-  http::append_upstream_request(upstream_request_, head,
-                                {.client_address = address,
-                                 .upstream_host = settings_->upstream_host,
-                                 .request_id = correlation.request_id,
-                                 .tenant_header = settings_->tenants.header,
-                                 .tenant = tenant.name});
-  correlation.tenant_id = std::move(tenant.id);
-  tenant_key_ = std::move(tenant.limit_key);
-  address_key_ = request::address_key(address);
-  fill_counts(counts_, *settings_,
-              {.tenant = tenant.name, .tenant_key = tenant_key_, .address_key = address_key_});
+// By which logs, the audit trail and the upstream know it.
+void Proxy::name_request(const http::RequestHead& head) {
+  operation.assign(head.method).append(" ").append(head.path());
+  correlation.tenant_id.clear();
+  correlation.request_id.assign(id_of(head.fields, "X-Request-Id"));
+  correlation.correlation_id.assign(id_of(head.fields, "X-Correlation-Id"));
+  correlation.trace_id.assign(http::trace_id_of(head.fields.find_only("Traceparent").value_or("")));
+  if (correlation.request_id.empty()) {
+    append_uuid_v7(correlation.request_id, context_.clock.wall_now(), context_.entropy.next());
+  }
+}
+
+// Counts this one in.
+bool Proxy::is_overloaded() {
+  Load& load = context_.load;
+  const auto requests = load.requests.fetch_add(1, std::memory_order_relaxed);
+  return std::cmp_greater_equal(requests, settings_->requests_max) || !has_room_for(0) ||
+         !context_.engine.has_room();
+}
+
+void Proxy::start_request(const http::RequestHead& head) {
+  correlation.tenant_id = tenant_.id;
+  upgrades_ = head.is_websocket() && settings_->websocket;
+  if (!head.upgrade.empty() && !upgrades_) {
+    context_.engine.handle(*this, request::UpgradeRefused{});
+    return;
+  }
+  fill_counts(counts_, *settings_, tenant_, head);
   body_chunked_ = head.framing.kind == http::Framing::Kind::chunked;
+  harmless_ = is_harmless(head);
   request_sent_ = false;
   sent_ = false;
   answer_begun_ = false;
+  tunnel_ = false;
   answer_stash_.clear();
-  context_.engine.handle(*this, request::Arrived{counts_, is_harmless(head)});
+  request::KeyFound found;
+  if (!upgrades_) found = request::find_key(settings_->writes, head);
+  expects_continue_ = head.expects_continue && found.kind == request::KeyFound::Kind::none;
+  name_trace();
+  head_ = &head;
+  switch (found.kind) {
+    case request::KeyFound::Kind::none:
+      context_.engine.handle(*this, request::Arrived{counts_, harmless_});
+      break;
+    case request::KeyFound::Kind::key:
+      begin_write(head, std::move(found.key));
+      break;
+    case request::KeyFound::Kind::missing:
+    case request::KeyFound::Kind::invalid:
+      context_.engine.handle(*this, request::BadKey{found.kind, settings_->writes.header});
+      break;
+  }
+  if (machine.state() != request::Machine::State::ended) build_request();
+  head_ = nullptr;
+}
+
+void Proxy::name_trace() {
+  trace_.reset();
+  if (!correlation.trace_id.empty()) return;
+  trace_.emplace(make_trace(context_.entropy));
+  correlation.trace_id.assign(trace_->trace_id());
+}
+
+// Before it is sent, or its head is gone, whichever comes first: most that are refused need none.
+void Proxy::build_request() {
+  if (head_ == nullptr) return;
+  const http::RequestHead& head = *std::exchange(head_, nullptr);
+  upstream_request_.clear();
+  http::append_upstream_request(
+      upstream_request_, head,
+      {.client_address = tenant_.peer,
+       .upstream_host = settings_->upstream_host,
+       .request_id = correlation.request_id,
+       .tenant_header = settings_->tenants.header,
+       .tenant = tenant_.name,
+       .scheme = context_.scheme,
+       .traceparent = trace_ ? trace_->text() : std::string_view(),
+       .peer_trusted = request::is_proxy(settings_->tenants, client_.peer()),
+       .expects_continue = expects_continue_,
+       .upgrades = upgrades_});
 }
 
 void Proxy::on_body(std::string_view piece) {
-  note_progress();
+  progress_ = true;
+  if (machine.state() == request::Machine::State::gathering) {
+    gather(piece);
+    return;
+  }
   if (!body_chunked_) {
     send_to_upstream(piece);
     return;
   }
-  std::string chunk;
-  http::append_chunk(chunk, piece);
-  send_to_upstream(chunk);
+  Scratch chunk(context_);
+  http::append_chunk(chunk.text, piece);
+  send_to_upstream(chunk.text);
 }
 
 void Proxy::on_body_end() {
   request_sent_ = true;
-  note_progress();
-  if (body_chunked_) send_to_upstream(http::last_chunk);
+  progress_ = true;
+  if (machine.state() == request::Machine::State::gathering) {
+    gathered();
+    return;
+  }
+  if (!body_chunked_) return;
+  Scratch end(context_);
+  http::append_last_chunk(end.text, client_.trailers(), withheld_trailers());
+  send_to_upstream(end.text);
+}
+
+// What a client may not say behind its body, since it is believed of nobody but us.
+std::array<std::string_view, 2> Proxy::withheld_trailers() const {
+  return {settings_->tenants.header, settings_->writes.header};
 }
 
 // Until the connection stands, the request waits here; a client that sends faster is held back.
@@ -140,28 +194,26 @@ void Proxy::send_to_upstream(std::string_view bytes) {
     if (upstream_request_.size() > bounds::send_queue_bytes_max) client_.pause_input();
     return;
   }
-  upstream_->stream->send(bytes);
-  if (upstream_ && upstream_->stream->queued_bytes() > bounds::send_queue_bytes_max) {
+  upstream_->stream().send(bytes);
+  if (upstream_ && upstream_->stream().queued_bytes() > bounds::send_queue_bytes_max) {
     client_.pause_input();
   }
 }
 
 void Proxy::send_upstream() {
-  drop_upstream();
+  build_request();
+  upstream_.reset();
+  const auto purpose = harmless_ ? UpstreamRouter::Purpose::read : UpstreamRouter::Purpose::write;
   connecting_ = true;
-  note_progress();
-  context_.pool.take(settings_->upstream,
-                     [keep = self()](Result<UpstreamPool::Taken> taken) mutable {
-                       keep->on_upstream_ready(std::move(taken));
-                     });
+  context_.router.take(purpose, [keep = self()](Result<UpstreamLinkPtr> taken) mutable {
+    keep->on_upstream_ready(std::move(taken));
+  });
 }
 
-void Proxy::on_upstream_ready(Result<UpstreamPool::Taken> taken) {
+void Proxy::on_upstream_ready(Result<UpstreamLinkPtr> taken) {
   connecting_ = false;
   if (machine.state() != request::Machine::State::sending) {
-    // The client left while we were connecting.
-    if (taken) taken->stream->close();
-    return;
+    return;  // the client left while we were connecting
   }
   if (!taken) {
     context_.telemetry.log.with(correlation)
@@ -169,169 +221,61 @@ void Proxy::on_upstream_ready(Result<UpstreamPool::Taken> taken) {
     upstream_failed(request::Failed::Kind::unreachable, taken.error().outcome);
     return;
   }
-  upstream_ = std::make_unique<UpstreamSide>(*this, std::move(*taken));
+  upstream_ = *std::move(taken);
+  progress_ = true;
   sent_ = true;
   heard_ = false;
-  upstream_->stream->send(upstream_request_);
+  upstream_->stream().start(upstream_events_);
+  if (expects_continue_) {
+    invite_due_ = context_.clock.steady_now() + bounds::http_continue_deadline;
+  }
+  upstream_->stream().send(upstream_request_);
   client_.resume_input();
 }
 
 void Proxy::on_upstream_drained() {
-  note_progress();
+  progress_ = true;
   client_.resume_input();
 }
 
-// Either side showed a sign of life: the upstream has its whole time again.
-void Proxy::note_progress() {
-  answer_due_ = context_.clock.steady_now() + bounds::upstream_answer_deadline;
-}
-
-void Proxy::on_upstream_data(std::string_view bytes) {
-  const auto keep = self();
-  heard_ = true;
-  note_progress();
-  if (!answer_stash_.empty()) {
-    answer_stash_.append(bytes);
-    const std::string joined = std::exchange(answer_stash_, std::string());
-    read_answer(joined);
-    return;
-  }
-  read_answer(bytes);
-}
-
-// Reads head and body as far as they have come and passes them on in one send.
-void Proxy::read_answer(std::string_view bytes) {
-  std::string out;
-  const bool head_sent = answer_begun_;
-  while (!answer_begun_) {
-    const auto progress = http::parse_response(bytes, head_request_, answer_head_);
-    if (!progress) {
-      context_.telemetry.log.with(correlation)
-          .warn("upstream_answer_refused", {{"reason", progress.error().reason}});
-      upstream_failed(request::Failed::Kind::bad_answer, Outcome::unknown);
-      return;
-    }
-    if (*progress == http::HeadProgress::needs_more) {
-      answer_stash_.assign(bytes);
-      return;
-    }
-    bytes.remove_prefix(answer_head_.bytes);
-    if (answer_head_.status < 200) continue;  // an interim answer is for us, not for the client
-    answer_begun_ = true;
-    answer_status_ = answer_head_.status;
-    answer_body_ = http::BodyReader(answer_head_.framing);
-    upstream_keep_alive_ = answer_head_.keep_alive;
-    // An answer before the request's end leaves the rest of the request without a reader.
-    answer_framing_ = http::client_framing(answer_head_, client_minor_version_,
-                                           client_.may_keep_alive() && request_sent_);
-    http::append_client_response(out, answer_head_, answer_framing_);
-    out.append(limit_fields()).append("X-Request-Id: ").append(correlation.request_id);
-    out.append("\r\n\r\n");
-  }
-  if (!relay_body(bytes, out)) {
-    if (head_sent) {
-      answer_broken();
-    } else {
-      answer_begun_ = false;  // nothing of it went on: the client can still be told
-      upstream_failed(request::Failed::Kind::bad_answer, Outcome::unknown);
-    }
-    return;
-  }
-  if (answer_body_.done()) {
-    answer_complete(out, bytes);
-    return;
-  }
-  client_.send(out);
-  if (client_.queued_bytes() > bounds::send_queue_bytes_max) upstream_->stream->pause();
-}
-
-// False: the body is not framed as HTTP asks.
-bool Proxy::relay_body(std::string_view& bytes, std::string& out) {
-  const bool chunked = answer_framing_.framing.kind == http::Framing::Kind::chunked;
-  while (!answer_body_.done() && !bytes.empty()) {
-    const auto piece = answer_body_.feed(bytes);
-    if (!piece) return false;
-    if (piece->empty()) continue;
-    if (chunked) {
-      http::append_chunk(out, *piece);
-    } else {
-      out.append(*piece);
-    }
-  }
-  if (chunked && answer_body_.done()) out.append(http::last_chunk);
-  return true;
-}
-
-// `last` is what the client has not got yet, `rest` what came behind the answer.
-void Proxy::answer_complete(std::string_view last, std::string_view rest) {
-  // Bytes behind the answer belong to nobody: such a connection is not used again.
-  if (upstream_keep_alive_ && request_sent_ && rest.empty()) {
-    context_.pool.give_back(settings_->upstream, std::move(upstream_->stream));
-    upstream_.reset();
-  } else {
-    drop_upstream();
-  }
-  const bool keep_alive = answer_framing_.keep_alive;
-  // First its slots come back: who has the whole answer may send the next request at once.
-  context_.engine.handle(*this, request::Answered{answer_status_});
-  if (!last.empty()) client_.send(last);
-  client_.finish(keep_alive);
-}
-
-void Proxy::on_upstream_closed() {
-  const auto keep = self();
-  if (!answer_begun_) {
-    upstream_failed(request::Failed::Kind::unreachable, Outcome::unknown);
-  } else if (answer_body_.complete_on_close()) {
-    const bool chunked = answer_framing_.framing.kind == http::Framing::Kind::chunked;
-    upstream_keep_alive_ = false;
-    answer_complete(chunked ? http::last_chunk : "", "");
-  } else {
-    answer_broken();
-  }
-}
-
-// The client has half an answer: closing is the one way left to tell.
-void Proxy::answer_broken() {
-  context_.telemetry.upstream_failures.add();
-  context_.telemetry.log.with(correlation)
-      .warn("upstream_answer_cut", {{"status", answer_status_}});
-  drop_upstream();
-  context_.engine.handle(*this, request::CutOff{answer_status_});
-  client_.abort();
-}
-
-void Proxy::upstream_failed(request::Failed::Kind kind, Outcome outcome) {
-  context_.telemetry.upstream_failures.add();
-  const bool reused = upstream_ && upstream_->reused && !heard_;
-  answer_stash_.clear();
-  drop_upstream();
-  context_.engine.handle(
-      *this, request::Failed{.kind = kind, .outcome = outcome, .reused_connection = reused});
-}
-
-void Proxy::drop_upstream() {
-  if (upstream_) upstream_->stream->close();
-  upstream_.reset();
-}
-
 void Proxy::refuse(const request::Refuse& refusal) {
-  const http::Problem problem{.code = refusal.code,
-                              .detail = refusal.detail,
-                              .violated_policies = refusal.violated_policies};
-  std::string fields;
-  if (machine.has_answer()) fields = limit_fields();
-  limit::append_retry_after(fields, refusal.retry_after_seconds);
-  fields.append("X-Request-Id: ").append(correlation.request_id).append("\r\n");
+  Scratch out(context_);
+  append_limit_fields(out.text);
+  limit::append_retry_after(out.text, refusal.retry_after_seconds);
+  append_request_id(out.text);
+  const std::size_t fields_size = out.text.size();
+  std::string& words = context_.words;
+  words.clear();
+  machine.append_words(words, refusal);
+  const int status = refusal.status != 0 ? refusal.status : http::status_of(refusal.code);
+  http::append_body(out.text, {.code = refusal.code,
+                               .detail = words,
+                               .violated_policies = machine.refusers().all(),
+                               .status = status});
   client_.discard_body();
   const bool keep_alive = client_.may_keep_alive();
-  client_.send(server::problem_answer(problem, fields, keep_alive, head_request_));
+  const std::string_view all = out.text;
+  words.clear();
+  server::append_answer(words,
+                        {.status = status,
+                         .content_type = "application/problem+json",
+                         .body = all.substr(fields_size),
+                         .extra_fields = all.substr(0, fields_size)},
+                        keep_alive, head_request_);
+  client_.send(words);
   client_.finish(keep_alive);
 }
 
 void Proxy::ended(const request::RecordEnd& end, const Result<void>& recorded) {
   Telemetry& telemetry = context_.telemetry;
-  if (machine.has_answer()) telemetry.count_limit(machine.counts(), machine.answer());
+  if (write) release_write();
+  context_.load.requests.fetch_sub(1, std::memory_order_relaxed);
+  // Not at once: whoever called is still in it.
+  if (left_client_) context_.loop.post([keep = self()] { keep->forget_client(); });
+  if (!correlation.tenant_id.empty()) {
+    const limit::Counts decided = machine.has_answer() ? machine.counts() : limit::Counts();
+    context_.tenants.saw(tenant_, decided, machine.answer(), *settings_);
+  }
   const Duration took = context_.clock.steady_now() - arrived_at_;
   telemetry.count_end(end, took);
   if (!recorded) {
@@ -353,33 +297,35 @@ void Proxy::resume(std::move_only_function<void()> continuation) {
 }
 
 void Proxy::on_drained() {
-  if (upstream_) upstream_->stream->resume();
+  // What is held back is not asked for more until it is on record.
+  if (upstream_ && !machine.holds_answer()) upstream_->stream().resume();
 }
 
 void Proxy::on_gone(int status) {
   const auto keep = self();
-  drop_upstream();
-  context_.engine.handle(*this, request::Abandoned{.sent = sent_, .status = status});
+  if (machine.holds_answer()) {
+    detach();
+  } else if (tunnel_) {
+    end_tunnel();
+  } else {
+    upstream_.reset();
+    context_.engine.handle(*this, request::Abandoned{.sent = sent_, .status = status});
+  }
 }
 
 void Proxy::on_tick(SteadyInstant now) {
   context_.engine.handle(*this, request::TimePassed{now});
-  if (machine.state() != request::Machine::State::sending || connecting_) return;
-  // A client that takes nothing has a deadline of its own.
-  if (client_.queued_bytes() > 0) note_progress();
+  const bool waits = machine.state() == request::Machine::State::sending && !connecting_;
+  if (!waits || tunnel_) return;
+  if (expects_continue_ && now >= invite_due_) client_.invite_body();
+  // After a sign of life the upstream has its whole time again. A client that takes nothing has a
+  // deadline of its own.
+  if (std::exchange(progress_, false) || client_.queued_bytes() > 0) {
+    answer_due_ = now + settings_->timeouts.answer;
+  }
   if (now < answer_due_) return;
   const auto keep = self();
-  if (answer_begun_) {
-    answer_broken();
-  } else {
-    upstream_failed(request::Failed::Kind::timeout, Outcome::unknown);
-  }
-}
-
-std::string Proxy::limit_fields() const {
-  std::string out;
-  limit::append_headers(out, settings_->dialects, machine.counts(), machine.answer());
-  return out;
+  answer_lost(request::Failed::Kind::timeout);
 }
 
 }  // namespace pawl::gateway

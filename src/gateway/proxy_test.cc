@@ -6,12 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "adapter/memory/memory_counter_store.h"
-#include "adapter/memory/memory_event_sink.h"
-#include "log/capture_sink.h"
-#include "net/fake.h"
-#include "runtime/manual_clock.h"
-#include "server/http_server.h"
+#include "gateway/proxy_fixture.h"
 
 namespace pawl::gateway {
 namespace {
@@ -20,80 +15,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-class CountingEntropy final : public Entropy {
- public:
-  Entropy16 next() override {
-    ++bytes_[15];
-    return bytes_;
-  }
-
- private:
-  Entropy16 bytes_{};
-};
-
-class ProxyTest : public ::testing::Test {
- protected:
-  ProxyTest() {
-    config.limits.buckets = {paced("global", 9)};
-    apply();
-    EXPECT_TRUE(server.listen(parse_endpoint("127.0.0.1:0").value()).has_value());
-    loop.accepted(client);
-  }
-
-  std::string get(std::string_view path) {
-    return "GET " + std::string(path) + " HTTP/1.1\r\nHost: h\r\nX-Tenant-Id: acme\r\n\r\n";
-  }
-  // Sends a request and gives the fresh connection it goes out on.
-  std::shared_ptr<net::FakeStream> send(std::string_view bytes) {
-    client->receive(bytes);
-    return loop.accept_connect();
-  }
-  std::string outcome() {
-    const audit::Event last = sink.events().back();
-    for (const auto& [name, value] : last.details) {
-      if (name == "outcome") return *value.if_string();
-    }
-    return "none";
-  }
-  void pass(Duration time) {
-    clock.advance(time);
-    for (const auto& tick : loop.ticks) tick();
-  }
-
-  // One a second, and `burst` more at once.
-  static config::Bucket paced(std::string name, std::int64_t burst) {
-    return {.name = std::move(name),
-            .algorithm = config::Algorithm::token_bucket,
-            .rate = limit::Rate{1, Duration::seconds(1)},
-            .burst = burst};
-  }
-  void apply() { context.settings = make_settings(config); }
-
-  config::Config config;
-  ManualClock clock;
-  CountingEntropy entropy;
-  MemoryCounterStore counters{clock};
-  MemoryEventSink sink;
-  Engine engine{{clock, counters, sink}};
-  metrics::Registry registry;
-  log::CaptureSink lines;
-  log::Output output{clock, lines, {}};
-  Telemetry telemetry{registry, log::Logger(output)};
-  net::FakeLoop loop;
-  UpstreamPool pool{loop};
-  LoopContext context{.loop = loop,
-                      .engine = engine,
-                      .clock = clock,
-                      .entropy = entropy,
-                      .telemetry = telemetry,
-                      .pool = pool,
-                      .settings = nullptr};
-  server::HttpServer server{loop, clock, {.make_handler = [this](server::Connection& c) {
-                              return std::make_shared<Proxy>(context, c);
-                            }}};
-  std::shared_ptr<net::FakeStream> client = std::make_shared<net::FakeStream>();
-};
 
 constexpr std::string_view ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
 
@@ -164,6 +85,18 @@ TEST_F(ProxyTest, TellsOfEveryBucketAndRefusesForAnyOfThem) {
   EXPECT_EQ(telemetry.shadow_refused.value(), 1u);
 }
 
+TEST_F(ProxyTest, WhatNoBucketCountsIsPassedOnWithoutAWordOnLimits) {
+  config.limits.buckets.front().match.methods = {"POST"};
+  apply();
+  const auto upstream = send(get("/a"));
+  upstream->receive("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  EXPECT_THAT(client->take_sent(), Not(HasSubstr("RateLimit")));
+  ASSERT_EQ(tenants->list(9).size(), 1u) << "it was seen all the same";
+  client->receive(get("/b"));
+  upstream->break_off();
+  EXPECT_THAT(client->sent, Not(HasSubstr("RateLimit")));
+}
+
 TEST_F(ProxyTest, ABucketInShadowCountsAndRefusesNobody) {
   config.limits.buckets[0] = paced("hidden", 0);
   config.limits.buckets[0].shadow = true;
@@ -220,9 +153,9 @@ TEST_F(SlotTest, ComesBackWhenTheClientLeavesOrTheUpstreamFails) {
 TEST_F(SlotTest, IsKeptForAsLongAsTheRequestTakes) {
   const auto upstream = send(
       "POST /p HTTP/1.1\r\nHost: h\r\nX-Tenant-Id: acme\r\n"
-      "Content-Length: 100\r\n\r\n");
+      "Content-Length: 1000000000\r\n\r\n");
   for (int i = 0; i < 10; ++i) {  // five leases long
-    client->receive("x");
+    client->receive(std::string(bounds::http_rate_min * 30, 'x'));
     pass(Duration::seconds(15));
     pass(Duration::seconds(15));
     EXPECT_FALSE(is_free()) << i;
@@ -246,6 +179,99 @@ TEST_F(ProxyTest, StreamsABodyAsItComesAndChunksItAnew) {
   EXPECT_TRUE(upstream->take_sent().ends_with("\r\n\r\n3\r\nabc\r\n"));
   client->receive("1\r\nd\r\n0\r\nTrailer: x\r\n\r\n");
   EXPECT_EQ(upstream->sent, "1\r\nd\r\n0\r\n\r\n");
+}
+
+TEST_F(ProxyTest, TakesTrailersToTheUpstreamButForThoseThatItBelieves) {
+  const auto upstream = send(
+      "POST /p HTTP/1.1\r\nHost: h\r\nX-Tenant-Id: acme\r\nTransfer-Encoding: chunked\r\n\r\n");
+  upstream->sent.clear();
+  client->receive(
+      "0\r\nX-Checksum: 9\r\nX-Tenant-Id: umbrella\r\nIdempotency-Key: k\r\nCookie: e\r\n\r\n");
+  EXPECT_EQ(upstream->sent, "0\r\nX-Checksum: 9\r\n\r\n");
+}
+
+TEST_F(ProxyTest, TellsTheUpstreamWhoAskedAndHow) {
+  context.scheme = "https";
+  const std::string request =
+      "GET /a HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 203.0.113.9\r\n"
+      "X-Forwarded-Proto: gopher\r\nForwarded: for=203.0.113.9\r\n\r\n";
+  const auto upstream = send(request);
+  EXPECT_THAT(upstream->sent, HasSubstr("\r\nX-Forwarded-For: 192.0.2.7\r\n"));
+  EXPECT_THAT(upstream->sent, HasSubstr("\r\nX-Forwarded-Proto: https\r\n"));
+  EXPECT_THAT(upstream->sent, HasSubstr("\r\nForwarded: for=192.0.2.7;proto=https;host=\"h\"\r\n"));
+  EXPECT_THAT(upstream->sent, HasSubstr("\r\nVia: 1.1 pawl\r\n"));
+  upstream->receive(ok);
+  upstream->sent.clear();
+  config.tenants.trusted_proxies = {parse_prefix("192.0.2.0/24").value()};
+  apply();
+  client->receive(request);
+  EXPECT_THAT(upstream->sent, HasSubstr("\r\nX-Forwarded-For: 203.0.113.9, 192.0.2.7\r\n"));
+  EXPECT_THAT(upstream->sent, HasSubstr("\r\nX-Forwarded-Proto: gopher\r\n"));
+}
+
+TEST_F(ProxyTest, GoesOnWithTheClientsTraceOrBeginsOne) {
+  const std::string trace = "0af7651916cd43dd8448eb211c80319c";
+  const std::string given = "Traceparent: 00-" + trace + "-b7ad6b7169203331-01\r\n";
+  const auto upstream = send("GET /a HTTP/1.1\r\nHost: h\r\n" + given + "\r\n");
+  EXPECT_THAT(upstream->sent, HasSubstr(given));
+  EXPECT_EQ(sink.events().back().correlation.trace_id, trace);
+  upstream->receive(ok);
+  upstream->sent.clear();
+  client->receive(get("/b"));
+  const std::string made = sink.events().back().correlation.trace_id;
+  EXPECT_EQ(made.size(), 32u);
+  EXPECT_THAT(upstream->sent, ContainsRegex("Traceparent: 00-" + made + "-[0-9a-f]*-01"));
+  upstream->receive(ok);
+  client->receive(get("/c"));
+  EXPECT_NE(sink.events().back().correlation.trace_id, made);
+}
+
+constexpr std::string_view expecting =
+    "POST /p HTTP/1.1\r\nHost: h\r\nX-Tenant-Id: acme\r\nContent-Length: 3\r\n"
+    "Expect: 100-continue\r\n";
+constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+
+TEST_F(ProxyTest, AsksForABodyThatWaitsWhenTheUpstreamDoes) {
+  const auto upstream = send(std::string(expecting) + "\r\n");
+  EXPECT_THAT(upstream->sent, HasSubstr("\r\nExpect: 100-continue\r\n"));
+  EXPECT_EQ(client->sent, "");
+  upstream->receive(go_on);
+  EXPECT_EQ(client->take_sent(), go_on);
+  client->receive("abc");
+  EXPECT_TRUE(upstream->sent.ends_with("\r\n\r\nabc"));
+  upstream->receive(ok);
+  EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_FALSE(client->ended());
+}
+
+TEST_F(ProxyTest, AsksForABodyThatWaitsWhenTheUpstreamSaysNothing) {
+  const auto upstream = send(std::string(expecting) + "\r\n");
+  pass(bounds::http_continue_deadline - Duration::milliseconds(1));
+  EXPECT_EQ(client->sent, "");
+  pass(Duration::milliseconds(1));
+  EXPECT_EQ(client->sent, go_on);
+  pass(Duration::seconds(1));
+  EXPECT_EQ(client->sent, go_on) << "once";
+  upstream->receive(go_on);
+  EXPECT_EQ(client->sent, go_on) << "once";
+}
+
+TEST_F(ProxyTest, ABodyThatNobodyWantsIsNotAskedFor) {
+  const auto upstream = send(std::string(expecting) + "\r\n");
+  upstream->receive("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 403 Forbidden\r\n"));
+  EXPECT_TRUE(client->said_goodbye) << "nobody could tell whether the body comes";
+  EXPECT_TRUE(upstream->closed);
+  const auto other = std::make_shared<net::FakeStream>();
+  config.limits.buckets = {paced("none", 0)};
+  apply();
+  loop.accepted(other);
+  other->receive(get("/a"));
+  loop.accept_connect()->receive(ok);
+  other->sent.clear();
+  other->receive(std::string(expecting) + "\r\n");
+  EXPECT_THAT(other->sent, StartsWith("HTTP/1.1 429 "));
+  EXPECT_THAT(other->sent, Not(HasSubstr("100 Continue")));
 }
 
 TEST_F(ProxyTest, HoldsTheClientBackWhileTheUpstreamTakesNothing) {
@@ -360,13 +386,16 @@ TEST_F(ProxyTest, AnUpstreamThatDoesNotAnswerInTimeIs504AndUnknown) {
 }
 
 TEST_F(ProxyTest, ASteadyUploadIsNotCutHoweverLongItTakes) {
-  const auto upstream = send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n");
+  const std::string piece(bounds::http_rate_min * 60, 'x');
+  const auto upstream =
+      send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(10 * piece.size()) +
+           "\r\n\r\n");
   for (int i = 0; i < 9; ++i) {
-    client->receive("x");
+    client->receive(piece);
     pass(bounds::upstream_answer_deadline - Duration::seconds(1));
   }
   EXPECT_EQ(client->sent, "");
-  client->receive("x");
+  client->receive(piece);
   upstream->receive(ok);
   EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 200 OK\r\n"));
 }

@@ -12,6 +12,8 @@ Telemetry::Telemetry(metrics::Registry& registry, log::Logger logger)
                                {{"decision", "refused"}})),
       shadow_refused(registry.counter("pawl_limit_shadow_refusals_total",
                                       "Refusals that buckets in shadow would have given.")),
+      near_limits(registry.counter("pawl_limit_near_total",
+                                   "Tenants that have used 80 % of a bucket, once a window.")),
       rejected(registry.counter("pawl_requests_rejected_total",
                                 "Requests the framing gate refused as ambiguous or too large.")),
       outcome_applied(registry.counter("pawl_requests_total", "Requests ended, by outcome.",
@@ -30,10 +32,22 @@ Telemetry::Telemetry(metrics::Registry& registry, log::Logger logger)
                                        {{"result", "refused"}})),
       connections(
           registry.gauge("pawl_connections", "Client connections on the guarded listener.")),
+      connections_refused(
+          registry.counter("pawl_connections_refused_total",
+                           "Client connections that were closed because there were too many.")),
       audit_lag(registry.gauge("pawl_audit_lag_events", "Audit events not yet durable.")),
       request_time(registry.histogram("pawl_request_seconds",
                                       "From the head of a request to the end of its answer.",
-                                      metrics::request_seconds)) {}
+                                      metrics::request_seconds)) {
+  const metrics::LabelSet results({"executed", "replayed", "tombstone", "in_flight", "mismatch",
+                                   "unknown", "not_stored", "store_failure", "taken_over",
+                                   "invalid_key", "missing_key"});
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    const std::string_view what = to_string(static_cast<request::WriteEvent>(i));
+    writes[i] = &registry.counter("pawl_idempotency_total", "Writes with a key, by what was done.",
+                                  {{"result", results.value(what)}});
+  }
+}
 
 void Telemetry::count_end(const request::RecordEnd& end, Duration took) {
   switch (end.outcome) {

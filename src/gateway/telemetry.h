@@ -1,6 +1,8 @@
 // Telemetry: the gateway's metrics, looked up once, and its log.
 #pragma once
 
+#include <array>
+
 #include "core/request/machine.h"
 #include "log/logger.h"
 #include "metrics/metrics.h"
@@ -16,10 +18,14 @@ struct Telemetry {
   // The limits decided on a request.
   void count_limit(limit::Counts counts, const limit::Answer& answer);
 
+  // A write with a key was decided on.
+  void count_write(request::WriteEvent what) { writes[static_cast<std::size_t>(what)]->add(); }
+
   log::Logger log;
   metrics::Counter& allowed;
   metrics::Counter& refused;
   metrics::Counter& shadow_refused;
+  metrics::Counter& near_limits;
   metrics::Counter& rejected;  // by the framing gate
   metrics::Counter& outcome_applied;
   metrics::Counter& outcome_not_applied;
@@ -29,8 +35,10 @@ struct Telemetry {
   metrics::Counter& reloads;
   metrics::Counter& reloads_refused;
   metrics::Gauge& connections;
+  metrics::Counter& connections_refused;
   metrics::Gauge& audit_lag;
   metrics::Histogram& request_time;
+  std::array<metrics::Counter*, request::write_events> writes = {};
 };
 
 }  // namespace pawl::gateway

@@ -8,12 +8,12 @@
 #include "adapter/memory/memory_counter_store.h"
 #include "adapter/system/system_clock.h"
 #include "adapter/system/system_entropy.h"
+#include "adapter/system/waiting_room.h"
 #include "base/assert.h"
 #include "base/bounds.h"
 #include "base/id.h"
 #include "core/limit/explain.h"
 #include "core/limit/policy.h"
-#include "library/waiting_room.h"
 
 namespace pawl {
 namespace {

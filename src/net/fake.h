@@ -30,37 +30,52 @@ class FakeStream final : public Stream {
   }
   std::size_t queued_bytes() const override { return queue_.size(); }
   void pause() override { paused = true; }
-  void resume() override {
-    paused = false;
-    if (!inbox_.empty() && handler_ != nullptr) handler_->on_data(std::exchange(inbox_, ""));
-  }
+  void resume() override { paused = false; }
   void close() override {
     closed = true;
     handler_ = nullptr;
+    queue_.clear();
   }
   void say_goodbye() override {
     PAWL_ASSERT(queue_.empty());
     said_goodbye = true;
     handler_ = nullptr;
   }
-  IpAddress peer() const override { return IpAddress::v4({192, 0, 2, 7}); }
+  bool is_quiet() const override { return quiet && !has_input(); }
+  bool has_input() const override { return ended() || !inbox_.empty() || broken_off_; }
+  bool takes_bytes() const override { return !ended() && !broken_off_; }
+  IpAddress peer() const override { return address; }
 
   // The other side.
   void receive(std::string_view bytes) {
-    if (paused) {
-      inbox_.append(bytes);
-    } else if (handler_ != nullptr) {
+    hand_on();
+    if (listens()) {
       handler_->on_data(bytes);
+    } else if (!ended()) {
+      inbox_.append(bytes);
     }
   }
   void break_off() {
-    if (StreamHandler* handler = std::exchange(handler_, nullptr)) handler->on_closed();
+    broken_off_ = true;
+    queue_.clear();
+    if (handler_ != nullptr && paused) handler_->on_drained();
+    hand_on();
+  }
+  // The loop's turn: what came while nobody listened.
+  void hand_on() {
+    if (listens() && !inbox_.empty()) handler_->on_data(std::exchange(inbox_, ""));
+    if (listens() && broken_off_) std::exchange(handler_, nullptr)->on_closed();
   }
   // Takes what waited.
   void drain() {
     stalled = false;
     sent += std::exchange(queue_, std::string());
     if (handler_ != nullptr) handler_->on_drained();
+  }
+  // Takes so much of what waits.
+  void take_queued(std::size_t size) {
+    sent += queue_.substr(0, size);
+    queue_.erase(0, size);
   }
   std::string take_sent() { return std::exchange(sent, std::string()); }
   bool ended() const { return closed || said_goodbye; }
@@ -70,11 +85,16 @@ class FakeStream final : public Stream {
   bool paused = false;
   bool closed = false;
   bool said_goodbye = false;
+  bool quiet = true;  // false: it has closed or spoken, and the loop has yet to tell
+  IpAddress address = IpAddress::v4({192, 0, 2, 7});
 
  private:
+  bool listens() const { return handler_ != nullptr && !paused; }
+
   StreamHandler* handler_ = nullptr;
   std::string queue_;
-  std::string inbox_;  // what came while paused
+  std::string inbox_;  // what came while nobody listened
+  bool broken_off_ = false;
 };
 
 // Connections are made or refused by the test; posted work runs at once, or when the test says;
@@ -82,6 +102,8 @@ class FakeStream final : public Stream {
 class FakeLoop final : public Loop {
  public:
   using Done = std::move_only_function<void(Result<StreamPtr>)>;
+
+  ~FakeLoop() override { connecting.clear(); }  // which may own timers
 
   void run() override {}
   void stop() override {}
@@ -108,6 +130,7 @@ class FakeLoop final : public Loop {
     posted.push_back(std::move(action));
   }
   void dispatch(std::move_only_function<void()> action) override { action(); }
+  bool is_here() const override { return true; }
 
   // Lets the oldest attempt succeed.
   std::shared_ptr<FakeStream> accept_connect() {

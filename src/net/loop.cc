@@ -1,392 +1,461 @@
-// Asio's one file. Sockets are non-blocking; the loop waits for readiness and then tries, so an
-// idle connection holds no buffer.
 #include "net/loop.h"
 
-#include <boost/asio/connect.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include "base/assert.h"
+#include "base/bounds.h"
+#include "net/beside.h"
+#include "net/poller.h"
+#include "net/tcp_stream.h"
 
 namespace pawl::net {
 namespace {
 
-namespace asio = boost::asio;
-using asio::ip::tcp;
-using ErrorCode = boost::system::error_code;
-
-constexpr std::size_t read_buffer_bytes = 64 * 1024;
-constexpr Duration goodbye_deadline = Duration::seconds(2);
 constexpr Duration accept_backoff = Duration::milliseconds(50);
+constexpr int accepts_a_turn = 64;
+constexpr int probes = 3;
+constexpr int probe_period_seconds = 10;
+constexpr int probe_after_seconds =
+    static_cast<int>(bounds::tcp_silence_max.seconds()) - probes * probe_period_seconds;
 
-std::chrono::nanoseconds to_chrono(Duration d) {
-  return std::chrono::nanoseconds(d.ns());
+std::string words_of(int error) {
+  return std::generic_category().message(error);
 }
 
-IpAddress to_ip(const asio::ip::address& address) {
-  if (address.is_v4()) return IpAddress::v4(address.to_v4().to_bytes());
-  return IpAddress::v6(address.to_v6().to_bytes());
-}
-
-asio::ip::address from_ip(const IpAddress& address) {
-  const auto& b = address.bytes();
-  if (address.is_v4()) return asio::ip::address_v4({b[12], b[13], b[14], b[15]});
-  return asio::ip::address_v6(b);
-}
-
-Error connect_error(const Target& target, const std::string& why) {
-  return Error(Code::unavailable, Outcome::not_applied,
-               "cannot connect to " + target.host + ":" + std::to_string(target.port) + ": " + why);
-}
-
-class TcpStream final : public Stream, public std::enable_shared_from_this<TcpStream> {
- public:
-  TcpStream(tcp::socket socket, std::vector<char>& read_buffer)
-      : socket_(std::move(socket)), goodbye_(socket_.get_executor()), read_buffer_(read_buffer) {
-    ErrorCode ignored;
-    socket_.non_blocking(true, ignored);
-    socket_.set_option(tcp::no_delay(true), ignored);
-    const tcp::endpoint peer = socket_.remote_endpoint(ignored);
-    peer_ = to_ip(peer.address());
-  }
-
-  void start(StreamHandler& handler) override {
-    handler_ = &handler;
-    resume();  // whoever had it before may have held it back
-  }
-
-  void send(std::string_view bytes) override {
-    if (state_ != State::open || deaf_) return;
-    if (queue_.empty()) bytes.remove_prefix(write_now(bytes));
-    if (bytes.empty()) return;
-    queue_.append(bytes);
-    wait_writable();
-  }
-
-  std::size_t queued_bytes() const override { return queue_.size() - queue_sent_; }
-
-  void pause() override { paused_ = true; }
-
-  void resume() override {
-    paused_ = false;
-    wait_readable();
-  }
-
-  void close() override {
-    if (state_ == State::closed) return;
-    state_ = State::closed;
-    handler_ = nullptr;
-    ErrorCode ignored;
-    socket_.close(ignored);
-    goodbye_.cancel();
-  }
-
-  void say_goodbye() override {
-    if (state_ != State::open) return;
-    PAWL_ASSERT(queue_.empty());
-    state_ = State::leaving;
-    handler_ = nullptr;
-    ErrorCode ignored;
-    socket_.shutdown(tcp::socket::shutdown_send, ignored);
-    goodbye_.expires_after(to_chrono(goodbye_deadline));
-    goodbye_.async_wait([self = shared_from_this()](ErrorCode error) {
-      if (!error) self->close();
-    });
-    resume();
-  }
-
-  IpAddress peer() const override { return peer_; }
-
- private:
-  // leaving: the handler is gone; what still comes is thrown away.
-  enum class State : std::uint8_t { open, leaving, closed };
-
-  void wait_readable() {
-    if (state_ == State::closed || waiting_readable_ || paused_) return;
-    waiting_readable_ = true;
-    socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](ErrorCode error) {
-      self->waiting_readable_ = false;
-      if (!error) self->read();
-    });
-  }
-
-  void read() {
-    if (state_ == State::closed || paused_) return;
-    ErrorCode error;
-    const std::size_t size = socket_.read_some(asio::buffer(read_buffer_), error);
-    if (error == asio::error::would_block || error == asio::error::try_again) {
-      wait_readable();
-    } else if (error) {
-      broken();
+// An address as the system wants it.
+struct SocketAddress {
+  SocketAddress() = default;
+  SocketAddress(const IpAddress& ip, std::uint16_t port) {
+    const auto& bytes = ip.bytes();
+    if (ip.is_v4()) {
+      auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
+      v4.sin_family = AF_INET;
+      v4.sin_port = htons(port);
+      std::memcpy(&v4.sin_addr, bytes.data() + 12, 4);
+      size = sizeof v4;
     } else {
-      if (state_ == State::open) handler_->on_data({read_buffer_.data(), size});
-      wait_readable();
+      auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
+      v6.sin6_family = AF_INET6;
+      v6.sin6_port = htons(port);
+      std::memcpy(&v6.sin6_addr, bytes.data(), 16);
+      size = sizeof v6;
     }
   }
 
-  // How much of it the system took.
-  std::size_t write_now(std::string_view bytes) {
-    std::size_t sent = 0;
-    while (sent < bytes.size()) {
-      ErrorCode error;
-      sent += socket_.write_some(asio::buffer(bytes.substr(sent)), error);
-      if (error == asio::error::would_block || error == asio::error::try_again) break;
-      if (error) {
-        // The other side takes nothing more, but may have answered before it stopped: reading goes
-        // on, and finds the end.
-        deaf_ = true;
-        return bytes.size();
-      }
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  IpAddress ip() const {
+    if (storage.ss_family == AF_INET) {
+      std::array<std::uint8_t, 4> four{};
+      std::memcpy(four.data(), &reinterpret_cast<const sockaddr_in&>(storage).sin_addr, 4);
+      return IpAddress::v4(four);
     }
-    return sent;
+    std::array<std::uint8_t, 16> bytes{};
+    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr, 16);
+    return IpAddress::v6(bytes);
+  }
+  std::uint16_t port() const {
+    // It stands at the same place in both.
+    return ntohs(reinterpret_cast<const sockaddr_in&>(storage).sin_port);
   }
 
-  void wait_writable() {
-    if (waiting_writable_) return;
-    waiting_writable_ = true;
-    socket_.async_wait(tcp::socket::wait_write, [self = shared_from_this()](ErrorCode error) {
-      self->waiting_writable_ = false;
-      if (!error && self->state_ == State::open) self->write_queue();
-    });
-  }
-
-  void write_queue() {
-    queue_sent_ += write_now(std::string_view(queue_).substr(queue_sent_));
-    if (queue_sent_ < queue_.size()) {
-      wait_writable();
-      return;
-    }
-    queue_.clear();
-    queue_sent_ = 0;
-    if (!deaf_) handler_->on_drained();
-  }
-
-  void broken() {
-    if (state_ == State::closed) return;
-    StreamHandler* handler = std::exchange(handler_, nullptr);
-    close();
-    if (handler != nullptr) handler->on_closed();
-  }
-
-  tcp::socket socket_;
-  asio::steady_timer goodbye_;
-  std::vector<char>& read_buffer_;
-  IpAddress peer_;
-  StreamHandler* handler_ = nullptr;
-  State state_ = State::open;
-  bool paused_ = false;
-  bool deaf_ = false;
-  bool waiting_readable_ = false;
-  bool waiting_writable_ = false;
-  std::string queue_;
-  std::size_t queue_sent_ = 0;
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(sockaddr_storage);
 };
 
-// One attempt to reach a target: resolve, try each address, all within the deadline.
-class Connecting : public std::enable_shared_from_this<Connecting> {
+int open_socket(const IpAddress& address) {
+  const int family = address.is_v4() ? AF_INET : AF_INET6;
+  return ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+bool set_option(int socket, int level, int name, int value) {
+  return ::setsockopt(socket, level, name, &value, sizeof value) == 0;
+}
+
+// Small pieces go out at once, and a peer that vanished without a word is noticed. What is accepted
+// gets this from its listener.
+void set_options(int socket) {
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, probe_after_seconds);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, probe_period_seconds);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, probes);
+}
+
+// The waits of one loop, by their time.
+class Timers {
+ public:
+  using Key = std::pair<SteadyInstant, std::uint64_t>;
+  struct Wait {
+    std::function<void()> action;
+    Key key = {};
+    bool set = false;
+  };
+
+  void start(const std::shared_ptr<Wait>& wait, Duration time) {
+    stop(*wait);
+    wait->key = {steady_now() + time, ++count_};
+    wait->set = true;
+    waits_.emplace(wait->key, wait);
+  }
+  void stop(Wait& wait) {
+    if (std::exchange(wait.set, false)) waits_.erase(wait.key);
+  }
+  SteadyInstant next() const {
+    return waits_.empty() ? SteadyInstant::max() : waits_.begin()->first.first;
+  }
+  void run_due(SteadyInstant now) {
+    while (!waits_.empty() && waits_.begin()->first.first <= now) {
+      const std::shared_ptr<Wait> wait = waits_.begin()->second;  // it may end its timer
+      stop(*wait);
+      wait->action();
+    }
+  }
+
+ private:
+  std::map<Key, std::shared_ptr<Wait>> waits_;
+  std::uint64_t count_ = 0;
+};
+
+class LoopTimer final : public Timer {
+ public:
+  LoopTimer(Timers& timers, std::function<void()> action)
+      : timers_(timers), wait_(std::make_shared<Timers::Wait>()) {
+    wait_->action = std::move(action);
+  }
+  ~LoopTimer() override { stop(); }
+  void start(Duration wait) override { timers_.start(wait_, wait); }
+  void stop() override { timers_.stop(*wait_); }
+
+ private:
+  Timers& timers_;
+  std::shared_ptr<Timers::Wait> wait_;
+};
+
+// Wakes the loop from another thread.
+class Waker final : public Poller::Source {
+ public:
+  explicit Waker(Poller& poller) : poller_(poller), event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+    PAWL_ASSERT(event_ >= 0 && poller_.add(event_, EPOLLIN, *this));
+  }
+  ~Waker() {
+    poller_.remove(event_, *this);
+    ::close(event_);
+  }
+  void wake() const { eventfd_write(event_, 1); }
+  void on_ready(std::uint32_t) override {
+    eventfd_t value = 0;
+    eventfd_read(event_, &value);
+  }
+
+ private:
+  Poller& poller_;
+  int event_;
+};
+
+class Listener final : public Poller::Source {
+ public:
+  using Accepted = std::function<void(StreamPtr)>;
+
+  Listener(TcpHome& home, Timers& timers, int socket, Accepted accepted)
+      : home_(home),
+        socket_(socket),
+        accepted_(std::move(accepted)),
+        backoff_(timers, [this] { watch(); }) {
+    watch();
+  }
+  ~Listener() { close(); }
+
+  void close() {
+    if (socket_ < 0) return;
+    backoff_.stop();
+    home_.poller.remove(socket_, *this);
+    ::close(std::exchange(socket_, -1));
+  }
+
+  void on_ready(std::uint32_t) override {
+    for (int i = 0; i < accepts_a_turn && socket_ >= 0; ++i) {
+      SocketAddress peer;
+      const int socket = ::accept4(socket_, peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (socket >= 0) {
+        accepted_(std::make_shared<TcpStream>(home_, socket, peer.ip()));
+      } else if (errno == EAGAIN) {
+        return;
+      } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        // Try again when some have come back.
+        home_.poller.remove(socket_, *this);
+        backoff_.start(accept_backoff);
+        return;
+      }
+    }
+  }
+
+ private:
+  void watch() {
+    if (!home_.poller.add(socket_, EPOLLIN, *this)) backoff_.start(accept_backoff);
+  }
+
+  TcpHome& home_;
+  int socket_;
+  Accepted accepted_;
+  LoopTimer backoff_;
+};
+
+// One attempt to reach a target: each of its addresses, all within the deadline.
+class Connecting final : public Poller::Source, public std::enable_shared_from_this<Connecting> {
  public:
   using Done = std::move_only_function<void(Result<StreamPtr>)>;
 
-  Connecting(asio::io_context& context, std::vector<char>& read_buffer, Target target, Done done)
-      : resolver_(context),
-        socket_(context),
-        timer_(context),
-        read_buffer_(read_buffer),
+  Connecting(TcpHome& home, Timers& timers, Target target, Done done)
+      : home_(home),
         target_(std::move(target)),
-        done_(std::move(done)) {}
+        done_(std::move(done)),
+        deadline_(timers, [this] { fail("no answer in time"); }) {}
+  ~Connecting() { drop_socket(); }
 
-  void begin(Duration deadline) {
-    timer_.expires_after(to_chrono(deadline));
-    timer_.async_wait([self = shared_from_this()](ErrorCode error) {
-      if (!error) self->fail("no answer in time");
-    });
-    resolver_.async_resolve(
-        target_.host, std::to_string(target_.port), tcp::resolver::numeric_service,
-        [self = shared_from_this()](ErrorCode error, const tcp::resolver::results_type& found) {
-          if (error) return self->fail(error.message());
-          asio::async_connect(self->socket_, found, [self](ErrorCode failed, const tcp::endpoint&) {
-            if (failed) return self->fail(failed.message());
-            self->succeed();
-          });
-        });
+  void begin(Duration deadline) { deadline_.start(deadline); }
+  bool is_over() const { return !done_; }
+
+  void try_all(Result<std::vector<IpAddress>> found) {
+    if (is_over()) return;
+    if (!found) return fail(found.error().message);
+    addresses_ = std::move(*found);
+    try_next("it has no address");
+  }
+
+  void on_ready(std::uint32_t) override {
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error == 0) {
+      succeed();
+    } else {
+      drop_socket();
+      try_next(words_of(error));
+    }
   }
 
  private:
+  void try_next(std::string why) {
+    while (tried_ < addresses_.size()) {
+      const IpAddress address = addresses_[tried_++];
+      socket_ = open_socket(address);
+      SocketAddress where(address, target_.port);
+      if (socket_ >= 0) {
+        set_options(socket_);
+        const int connected = ::connect(socket_, where.get(), where.size);
+        if ((connected == 0 || errno == EINPROGRESS) &&
+            home_.poller.add(socket_, EPOLLOUT | EPOLLET, *this)) {
+          return;  // on_ready() tells, of one that is connected already too
+        }
+      }
+      why = words_of(errno);
+      drop_socket();
+    }
+    fail(why);
+  }
+
   void succeed() {
-    if (!done_) return;
-    timer_.cancel();
+    const auto self = shared_from_this();
+    deadline_.stop();
+    home_.poller.remove(socket_, *this);
+    const int socket = std::exchange(socket_, -1);
     Done done = std::exchange(done_, nullptr);
-    done(StreamPtr(std::make_shared<TcpStream>(std::move(socket_), read_buffer_)));
+    done(StreamPtr(std::make_shared<TcpStream>(home_, socket, addresses_[tried_ - 1])));
   }
 
   void fail(const std::string& why) {
-    if (!done_) return;
-    timer_.cancel();
-    resolver_.cancel();
-    ErrorCode ignored;
-    socket_.close(ignored);
+    const auto self = shared_from_this();
+    deadline_.stop();
+    drop_socket();
     Done done = std::exchange(done_, nullptr);
-    done(std::unexpected(connect_error(target_, why)));
+    done(std::unexpected(Error(Code::unavailable, Outcome::not_applied,
+                               "cannot connect to " + to_string(target_) + ": " + why)));
   }
 
-  tcp::resolver resolver_;
-  tcp::socket socket_;
-  asio::steady_timer timer_;
-  std::vector<char>& read_buffer_;
+  void drop_socket() {
+    if (socket_ < 0) return;
+    home_.poller.remove(socket_, *this);
+    ::close(std::exchange(socket_, -1));
+  }
+
+  TcpHome& home_;
   Target target_;
   Done done_;
+  LoopTimer deadline_;
+  std::vector<IpAddress> addresses_;
+  std::size_t tried_ = 0;
+  int socket_ = -1;
 };
 
-// A handler may be on its way when its wait is given up, so it looks again whether it is meant.
-class AsioTimer final : public Timer {
+class EpollLoop final : public Loop {
  public:
-  AsioTimer(asio::io_context& context, std::function<void()> action)
-      : timer_(context), wait_(std::make_shared<Wait>()) {
-    wait_->action = std::move(action);
-  }
-  ~AsioTimer() override { stop(); }
-
-  void start(Duration wait) override {
-    const std::uint64_t number = ++wait_->number;
-    timer_.expires_after(to_chrono(wait));
-    timer_.async_wait([current = wait_, number](ErrorCode error) {
-      if (!error && current->number == number) current->action();
-    });
-  }
-  void stop() override {
-    ++wait_->number;
-    timer_.cancel();
+  // What waits may own connections and timers, so it goes while there is a home for them.
+  ~EpollLoop() override {
+    beside_.reset();
+    for (auto waiting = take_posted(); !waiting.empty(); waiting = take_posted()) waiting.clear();
+    std::exchange(connecting_, {}).clear();
+    std::exchange(home_.leaving, {}).clear();
   }
 
- private:
-  struct Wait {
-    std::function<void()> action;
-    std::uint64_t number = 0;
-  };
-  asio::steady_timer timer_;
-  std::shared_ptr<Wait> wait_;
-};
-
-class AsioLoop final : public Loop {
- public:
   void run() override {
-    const auto keep_running = asio::make_work_guard(context_);
-    context_.run();
+    runner_ = std::this_thread::get_id();
+    while (!stopped_) {
+      run_posted();
+      if (stopped_) break;
+      home_.outbox.send_all();
+      home_.poller.turn(wait_ms());
+      home_.inbox.tell_all();
+      timers_.run_due(steady_now());
+    }
+    home_.outbox.send_all();
+    runner_ = std::thread::id();
+    stopped_ = false;
   }
 
-  void stop() override { context_.stop(); }
+  void stop() override {
+    stopped_ = true;
+    waker_.wake();
+  }
 
   Result<Endpoint> listen(const Endpoint& endpoint,
                           std::function<void(StreamPtr)> accepted) override {
-    const tcp::endpoint where(from_ip(endpoint.address), endpoint.port);
-    auto acceptor = std::make_unique<tcp::acceptor>(context_);
-    ErrorCode error;
-    acceptor->open(where.protocol(), error);
-    if (!error) acceptor->set_option(tcp::acceptor::reuse_address(true), error);
-    using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
-    if (!error) acceptor->set_option(ReusePort(true), error);
-    if (!error) acceptor->bind(where, error);
-    if (!error) acceptor->listen(asio::socket_base::max_listen_connections, error);
-    if (error) {
-      return failure(Code::unavailable, "cannot listen on " + to_string(endpoint) + ": " +
-                                            error.message() +
+    SocketAddress where(endpoint.address, endpoint.port);
+    const int socket = open_socket(endpoint.address);
+    bool good = socket >= 0 && set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1) &&
+                set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1);
+    if (good) set_options(socket);
+    good = good && ::bind(socket, where.get(), where.size) == 0 &&
+           ::listen(socket, SOMAXCONN) == 0 && ::getsockname(socket, where.get(), &where.size) == 0;
+    if (!good) {
+      const std::string why = words_of(errno);
+      if (socket >= 0) ::close(socket);
+      return failure(Code::unavailable, "cannot listen on " + to_string(endpoint) + ": " + why +
                                             "; is another program using the port?");
     }
-    const std::uint16_t port = acceptor->local_endpoint(error).port();
-    acceptors_.push_back(std::move(acceptor));
-    accept(*acceptors_.back(), std::move(accepted));
-    return Endpoint{.address = endpoint.address, .port = port};
+    listeners_.push_back(std::make_unique<Listener>(home_, timers_, socket, std::move(accepted)));
+    return Endpoint{.address = endpoint.address, .port = where.port()};
   }
 
   void stop_listening() override {
-    ErrorCode ignored;
-    for (const auto& acceptor : acceptors_) acceptor->close(ignored);
+    for (const auto& listener : listeners_) listener->close();
   }
 
   void connect(const Target& target, Duration deadline, Connecting::Done done) override {
-    std::make_shared<Connecting>(context_, read_buffer_, target, std::move(done))->begin(deadline);
+    std::erase_if(connecting_, [](const auto& attempt) { return attempt->is_over(); });
+    const auto attempt = std::make_shared<Connecting>(home_, timers_, target, std::move(done));
+    connecting_.push_back(attempt);
+    attempt->begin(deadline);
+    const auto address = parse_ip(target.host);
+    if (address) {
+      post([attempt, found = *address] { attempt->try_all(std::vector<IpAddress>{found}); });
+    } else {
+      beside().look_up(target.host, [attempt](Result<std::vector<IpAddress>> found) {
+        attempt->try_all(std::move(found));
+      });
+    }
   }
 
   TimerPtr timer(std::function<void()> action) override {
-    return std::make_unique<AsioTimer>(context_, std::move(action));
+    return std::make_unique<LoopTimer>(timers_, std::move(action));
   }
 
   void every(Duration period, std::function<void()> action) override {
-    timers_.push_back(std::make_unique<asio::steady_timer>(context_));
-    tick(*timers_.back(), period, std::move(action));
+    const std::size_t number = periodic_.size();
+    periodic_.push_back(
+        std::make_unique<LoopTimer>(timers_, [this, number, period, act = std::move(action)] {
+          act();
+          periodic_[number]->start(period);
+        }));
+    periodic_.back()->start(period);
   }
 
   void on_signals(std::initializer_list<int> signals, std::function<void(int)> action) override {
-    ErrorCode ignored;
-    for (const int signal : signals) signals_.add(signal, ignored);
-    wait_signal(std::move(action));
+    beside().on_signals(signals, std::move(action));
   }
 
   void post(std::move_only_function<void()> action) override {
-    asio::post(context_, std::move(action));
+    {
+      const std::lock_guard lock(mutex_);
+      posted_.push_back(std::move(action));
+    }
+    if (!has_posted_.exchange(true) && !is_here()) waker_.wake();
   }
 
+  bool is_here() const override { return runner_ == std::this_thread::get_id(); }
+
   void dispatch(std::move_only_function<void()> action) override {
-    asio::dispatch(context_, std::move(action));
+    if (is_here()) {
+      action();
+    } else {
+      post(std::move(action));
+    }
   }
 
  private:
-  void accept(tcp::acceptor& acceptor, std::function<void(StreamPtr)> accepted) {
-    acceptor.async_accept([this, &acceptor, accepted = std::move(accepted)](
-                              ErrorCode error, tcp::socket socket) mutable {
-      if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
-      if (!error) {
-        accepted(std::make_shared<TcpStream>(std::move(socket), read_buffer_));
-        accept(acceptor, std::move(accepted));
-      } else {
-        // Out of file descriptors, most likely: try again when some have come back.
-        accept_later(acceptor, std::move(accepted));
-      }
-    });
+  using Work = std::vector<std::move_only_function<void()>>;
+
+  Work take_posted() {
+    has_posted_ = false;
+    const std::lock_guard lock(mutex_);
+    return std::exchange(posted_, {});
   }
 
-  void accept_later(tcp::acceptor& acceptor, std::function<void(StreamPtr)> accepted) {
-    auto timer = std::make_shared<asio::steady_timer>(context_, to_chrono(accept_backoff));
-    timer->async_wait([this, &acceptor, accepted = std::move(accepted), timer](ErrorCode) mutable {
-      if (acceptor.is_open()) accept(acceptor, std::move(accepted));
-    });
+  void run_posted() {
+    if (!has_posted_) return;
+    for (auto& action : take_posted()) action();
   }
 
-  void tick(asio::steady_timer& timer, Duration period, std::function<void()> action) {
-    timer.expires_after(to_chrono(period));
-    timer.async_wait([this, &timer, period, action = std::move(action)](ErrorCode error) mutable {
-      if (error) return;
-      action();
-      tick(timer, period, std::move(action));
-    });
+  // Until the next thing that has a time; -1: there is none.
+  int wait_ms() {
+    if (has_posted_) return 0;
+    const SteadyInstant due = std::min(timers_.next(), home_.end_leaving(turn_began_));
+    turn_began_ = steady_now();
+    if (due == SteadyInstant::max()) return -1;
+    const std::int64_t ns = std::max<std::int64_t>((due - turn_began_).ns(), 0);
+    return static_cast<int>(std::min<std::int64_t>((ns + 999'999) / 1'000'000, 60'000));
   }
 
-  void wait_signal(std::function<void(int)> action) {
-    signals_.async_wait([this, action = std::move(action)](ErrorCode error, int signal) mutable {
-      if (error) return;
-      action(signal);
-      wait_signal(std::move(action));
-    });
+  Beside& beside() {
+    if (!beside_) {
+      beside_ = std::make_unique<Beside>([this](Beside::Work work) { post(std::move(work)); });
+    }
+    return *beside_;
   }
 
-  asio::io_context context_{1};
-  std::vector<char> read_buffer_ = std::vector<char>(read_buffer_bytes);
-  std::vector<std::unique_ptr<tcp::acceptor>> acceptors_;
-  std::vector<std::unique_ptr<asio::steady_timer>> timers_;
-  asio::signal_set signals_{context_};
+  TcpHome home_;
+  Timers timers_;
+  Waker waker_{home_.poller};
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::vector<std::shared_ptr<Connecting>> connecting_;
+  std::vector<std::unique_ptr<LoopTimer>> periodic_;
+  std::unique_ptr<Beside> beside_;
+  std::atomic<std::thread::id> runner_ = std::thread::id();
+  std::atomic<bool> stopped_ = false;
+  std::atomic<bool> has_posted_ = false;
+  std::mutex mutex_;
+  Work posted_;
+  SteadyInstant turn_began_;
 };
 
 }  // namespace
 
 std::unique_ptr<Loop> Loop::make() {
-  return std::make_unique<AsioLoop>();
+  return std::make_unique<EpollLoop>();
 }
 
 }  // namespace pawl::net

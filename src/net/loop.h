@@ -5,8 +5,10 @@
 // Contract: all callbacks of a loop come on the thread that runs it; nothing here may be called
 //           from another one, except post(), dispatch() and stop(). Its connections and timers end
 //           before it does.
-// Bounds:   one read buffer a loop, shared by its connections; a connection holds memory of its own
-//           only for what the other side has not taken yet.
+// Bounds:   buffers for reading and sending are the loop's, shared by its connections; a connection
+//           holds memory of its own only for what the other side has not taken yet, or for a piece
+//           that was read just before it was held back. A peer that vanishes without a word is
+//           noticed by TCP's own probes within bounds::tcp_silence_max.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +29,7 @@ namespace pawl::net {
 class StreamHandler {
  public:
   virtual void on_data(std::string_view bytes) = 0;
-  // Everything queued has been handed to the system.
+  // Everything queued has been handed to the system, or is lost: then takes_bytes() is false.
   virtual void on_drained() = 0;
   // The other side closed, or the connection broke.
   virtual void on_closed() = 0;
@@ -41,12 +43,16 @@ class Stream {
  public:
   virtual ~Stream() = default;
 
+  // No event comes during a call of any of these: whatever is there already, an end too, comes from
+  // the loop afterwards. So they may be called from within an event.
+
   // From now on events go to `handler`, which must live until close() or on_closed().
   virtual void start(StreamHandler& handler) = 0;
   // Sends what it can at once and queues the rest. Ignored after a close.
   virtual void send(std::string_view bytes) = 0;
+  // 0 after a close.
   virtual std::size_t queued_bytes() const = 0;
-  // While paused nothing is read, so the sender is held back.
+  // While paused nothing is read, so the sender is held back; a start or a resume ends that.
   virtual void pause() = 0;
   virtual void resume() = 0;
   // At once. No event comes after this.
@@ -54,6 +60,14 @@ class Stream {
   // Ends our side and goes on taking bytes for a moment, so that the last answer is not lost to a
   // reset. Everything must have been sent. No event comes after this.
   virtual void say_goodbye() = 0;
+  // A look without waiting, for whoever wants to use a connection that has rested: false when the
+  // other side has ended it, or has said something that nobody has read yet.
+  virtual bool is_quiet() const = 0;
+  // The same without a look: is there something that the loop knows of and has not told yet?
+  virtual bool has_input() const = 0;
+  // False: the other side has ended the connection, or it broke. While it is paused that is told by
+  // on_drained(), since an end is told only behind what came before it.
+  virtual bool takes_bytes() const = 0;
   virtual IpAddress peer() const = 0;
 };
 using StreamPtr = std::shared_ptr<Stream>;
@@ -75,7 +89,7 @@ class Loop {
   static std::unique_ptr<Loop> make();
   virtual ~Loop() = default;
 
-  // Until stop(). Work posted before is done first.
+  // Until stop(), and again after that. Work posted before is done first.
   virtual void run() = 0;
   virtual void stop() = 0;
 
@@ -96,6 +110,8 @@ class Loop {
   // post: later, on the loop's thread. dispatch: at once when already there.
   virtual void post(std::move_only_function<void()> action) = 0;
   virtual void dispatch(std::move_only_function<void()> action) = 0;
+  // Is this the thread that runs it?
+  virtual bool is_here() const = 0;
 };
 
 }  // namespace pawl::net

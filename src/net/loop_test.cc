@@ -3,6 +3,7 @@
 // watchdog if stuck.
 #include "net/loop.h"
 
+#include <array>
 #include <csignal>
 #include <gtest/gtest.h>
 #include <string>
@@ -97,6 +98,134 @@ TEST_F(LoopTest, QueuesWhatTheOtherSideDoesNotTakeAndTellsWhenItHas) {
   EXPECT_EQ(server.received, large);
 }
 
+TEST_F(LoopTest, SmallPiecesOfOneTurnGoOutTogether) {
+  server.data = [&](std::string_view) { loop->stop(); };
+  listen_and_connect([&] {
+    for (const char* piece : {"one ", "two ", "three"}) client.stream->send(piece);
+  });
+  run();
+  EXPECT_EQ(server.received, "one two three") << "as the first that was read";
+}
+
+// Of all sizes, more than fits into what is sent together or into the system, and between the
+// pieces of another connection.
+TEST_F(LoopTest, PiecesKeepTheirOrder) {
+  std::string all;
+  server.data = [&](std::string_view) {
+    if (server.received.size() == all.size()) loop->stop();
+  };
+  listen_and_connect([&] {
+    for (int i = 0; all.size() < 8 * 1024 * 1024; ++i) {
+      const std::string piece(static_cast<std::size_t>(i * 7919 % 6000 + 1),
+                              static_cast<char>('a' + i % 26));
+      client.stream->send(piece);
+      if (i % 3 == 0 && server.stream) server.stream->send("between");
+      all += piece;
+    }
+    EXPECT_GT(client.stream->queued_bytes(), 0u);
+  });
+  run();
+  EXPECT_TRUE(server.received == all);
+}
+
+// Small ones alone: what is sent together is full before the system is, and then does not go whole.
+TEST_F(LoopTest, SmallPiecesKeepTheirOrderWhenTheOtherSideTakesTooLittle) {
+  std::string all;
+  server.data = [&](std::string_view) {
+    if (server.received.size() == all.size()) loop->stop();
+  };
+  listen_and_connect([&] {
+    for (int i = 0; all.size() < 16 * 1024 * 1024; ++i) {
+      const std::string piece = std::to_string(i) + std::string(1'000, '.');
+      client.stream->send(piece);
+      all += piece;
+    }
+    EXPECT_GT(client.stream->queued_bytes(), 0u);
+  });
+  run();
+  EXPECT_TRUE(server.received == all);
+}
+
+// Two connections from one client, whose bytes come in one turn of the loop: what the first one's
+// handler does to the second counts, though that has been read already.
+class TwoOfOneTurnTest : public LoopTest {
+ protected:
+  void speak_on_both(std::function<void(Side& other)> first) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      servers[i].data = [this, i, first](std::string_view) {
+        if (++told == 1) first(servers[1 - i]);
+        if (told == 2) loop->stop();
+      };
+    }
+    const auto where = loop->listen(any_port, [this](StreamPtr stream) {
+      Side& side = servers[accepted++];
+      side.stream = std::move(stream);
+      side.stream->start(side);
+    });
+    for (Side& side : clients) {
+      loop->connect({"127.0.0.1", where.value().port}, Duration::seconds(5),
+                    [&side](Result<StreamPtr> stream) {
+                      side.stream = *stream;
+                      side.stream->start(side);
+                    });
+    }
+    loop->every(Duration::milliseconds(1), [this] {
+      const bool ready = accepted == 2 && clients[0].stream && clients[1].stream;
+      if (!ready || spoken) return;
+      spoken = true;
+      for (const Side& side : clients) side.stream->send("hello");
+    });
+  }
+
+  std::array<Side, 2> clients;
+  std::array<Side, 2> servers;
+  std::size_t accepted = 0;
+  bool spoken = false;
+  int told = 0;
+};
+
+TEST_F(TwoOfOneTurnTest, OneThatIsHeldBackIsToldAfterwards) {
+  std::unique_ptr<Timer> timer;
+  bool resumed = false;
+  speak_on_both([&](Side& other) {
+    other.stream->pause();
+    timer = loop->timer([&] {
+      resumed = true;
+      EXPECT_EQ(other.received, "");
+      EXPECT_FALSE(other.stream->is_quiet());
+      other.stream->resume();
+      EXPECT_EQ(other.received, "");
+    });
+    timer->start(Duration::milliseconds(20));
+  });
+  run();
+  EXPECT_TRUE(resumed);
+  for (const Side& side : servers) EXPECT_EQ(side.received, "hello");
+}
+
+TEST_F(TwoOfOneTurnTest, OneThatIsClosedIsToldNothing) {
+  std::unique_ptr<Timer> timer;
+  speak_on_both([&](Side& other) {
+    other.stream->close();
+    other.stream.reset();
+    timer = loop->timer([this] { loop->stop(); });
+    timer->start(Duration::milliseconds(20));
+  });
+  run();
+  EXPECT_EQ(servers[0].received + servers[1].received, "hello");
+  EXPECT_FALSE(servers[0].closed || servers[1].closed);
+}
+
+TEST_F(LoopTest, WhatWaitsForTheEndOfTheTurnIsSentBeforeAClose) {
+  server.ended = [&] { loop->stop(); };
+  listen_and_connect([&] {
+    client.stream->send("last words");
+    client.stream->close();
+  });
+  run();
+  EXPECT_EQ(server.received, "last words");
+}
+
 TEST_F(LoopTest, APausedConnectionReadsNothingUntilResumed) {
   bool resumed = false;
   server.data = [&](std::string_view) {
@@ -118,6 +247,38 @@ TEST_F(LoopTest, APausedConnectionReadsNothingUntilResumed) {
   listen_and_connect([&] { client.stream->send("one"); });
   run();
   EXPECT_EQ(server.received, "onetwo");
+}
+
+// The server stays paused, so that nothing but the look can tell.
+TEST_F(LoopTest, ALookTellsWhetherTheOtherSideHasSpokenOrLeft) {
+  server.data = [&](std::string_view bytes) {
+    if (bytes != "one") return;
+    server.stream->pause();
+    EXPECT_TRUE(server.stream->is_quiet());
+    client.stream->send("two");
+    // The bytes need a moment through the system.
+    loop->every(Duration::milliseconds(5), [&] {
+      if (!server.stream->is_quiet()) loop->stop();
+    });
+  };
+  listen_and_connect([&] { client.stream->send("one"); });
+  run();
+  EXPECT_EQ(server.received, "one");
+  EXPECT_FALSE(server.stream->is_quiet());
+}
+
+TEST_F(LoopTest, ALookTellsOfACloseBeforeTheLoopDoes) {
+  server.data = [&](std::string_view) {
+    server.stream->pause();
+    EXPECT_TRUE(server.stream->is_quiet());
+    client.stream->close();
+    loop->every(Duration::milliseconds(5), [&] {
+      if (!server.stream->is_quiet()) loop->stop();
+    });
+  };
+  listen_and_connect([&] { client.stream->send("one"); });
+  run();
+  EXPECT_FALSE(server.closed);
 }
 
 TEST_F(LoopTest, TellsTheOtherSideOfAClose) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <utility>
 
@@ -17,6 +18,9 @@ namespace {
 
 constexpr std::size_t record_bytes = 16 * 1024;   // the most that one TLS record carries
 constexpr std::size_t write_bytes_max = 1 << 30;  // one SSL_write takes an int
+
+// As ALPN has it: a name behind its length.
+constexpr std::array<unsigned char, 9> http_protocol = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
 struct Free {
   void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
@@ -47,8 +51,8 @@ class TlsStream final : public Stream,
                         public StreamHandler,
                         public std::enable_shared_from_this<TlsStream> {
  public:
-  TlsStream(SslPtr ssl, StreamPtr plain, Tls::Done done)
-      : ssl_(std::move(ssl)), plain_(std::move(plain)), done_(std::move(done)) {
+  TlsStream(Loop& loop, SslPtr ssl, StreamPtr plain, Tls::Done done)
+      : loop_(loop), ssl_(std::move(ssl)), plain_(std::move(plain)), done_(std::move(done)) {
     incoming_ = BIO_new(BIO_s_mem());
     outgoing_ = BIO_new(BIO_s_mem());
     PAWL_ASSERT(incoming_ != nullptr && outgoing_ != nullptr);
@@ -95,7 +99,10 @@ class TlsStream final : public Stream,
     paused_ = false;
     if (state_ != State::open) return;
     plain_->resume();
-    read();
+    if (reading_ || (!cut_ && !holds_input())) return;
+    loop_.post([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->read();
+    });
   }
 
   void close() override {
@@ -117,6 +124,14 @@ class TlsStream final : public Stream,
     plain_->say_goodbye();
   }
 
+  bool is_quiet() const override {
+    return state_ == State::open && !cut_ && !holds_input() && plain_->is_quiet();
+  }
+  bool has_input() const override {
+    return state_ != State::open || cut_ || holds_input() || plain_->has_input();
+  }
+  bool takes_bytes() const override { return state_ == State::open && plain_->takes_bytes(); }
+
   IpAddress peer() const override { return plain_->peer(); }
 
   void on_data(std::string_view bytes) override {
@@ -134,7 +149,8 @@ class TlsStream final : public Stream,
   void on_closed() override {
     const auto self = shared_from_this();
     if (done_) return greeted(refusal("the other side closed the connection during the greeting"));
-    broken();
+    cut_ = true;
+    read();  // what came before that is still good
   }
 
  private:
@@ -142,6 +158,11 @@ class TlsStream final : public Stream,
 
   static Result<void> refusal(const std::string& why) {
     return failure(Code::unavailable, "TLS: " + why);
+  }
+
+  // Something was read and not handed on yet.
+  bool holds_input() const {
+    return SSL_has_pending(ssl_.get()) != 0 || BIO_pending(incoming_) != 0;
   }
 
   void go_on_greeting() {
@@ -176,7 +197,7 @@ class TlsStream final : public Stream,
         handler_->on_data({plain.data(), static_cast<std::size_t>(size)});
         continue;
       }
-      if (SSL_get_error(ssl_.get(), size) != SSL_ERROR_WANT_READ) broken();
+      if (cut_ || SSL_get_error(ssl_.get(), size) != SSL_ERROR_WANT_READ) broken();
       break;
     }
     reading_ = false;
@@ -199,6 +220,7 @@ class TlsStream final : public Stream,
     if (handler != nullptr) handler->on_closed();
   }
 
+  Loop& loop_;
   SslPtr ssl_;
   BIO* incoming_ = nullptr;
   BIO* outgoing_ = nullptr;
@@ -208,11 +230,31 @@ class TlsStream final : public Stream,
   State state_ = State::greeting;
   bool paused_ = false;
   bool reading_ = false;
+  bool cut_ = false;  // nothing more will come
 };
 
 std::unexpected<Error> unusable(const std::string& what, const std::string& file) {
   return failure(Code::invalid, "TLS: cannot use " + what + " " + file + ": " + last_words() +
                                     "; it must be a readable PEM file");
+}
+
+// Otherwise OpenSSL would ask for one on the terminal, and wait.
+int no_password(char*, int, int, void*) {
+  return 0;
+}
+
+bool is_mismatch(unsigned long error) {
+  return ERR_GET_LIB(error) == ERR_LIB_X509 && ERR_GET_REASON(error) == X509_R_KEY_VALUES_MISMATCH;
+}
+
+// Ours, or none.
+int choose_http(SSL*, const unsigned char** chosen, unsigned char* size,
+                const unsigned char* offered, unsigned offered_size, void*) {
+  unsigned char* found = nullptr;
+  const int how = SSL_select_next_proto(&found, size, http_protocol.data(), http_protocol.size(),
+                                        offered, offered_size);
+  *chosen = found;
+  return how == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
 // The certificate must be for this very host.
@@ -234,6 +276,9 @@ struct Tls::Context {
     PAWL_ASSERT(context->ssl != nullptr);
     SSL_CTX_set_min_proto_version(context->ssl.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context->ssl.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    // Connections that idle hold no buffers, and sessions are remembered by their clients alone.
+    SSL_CTX_set_mode(context->ssl.get(), SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(context->ssl.get(), SSL_SESS_CACHE_OFF);
     return context;
   }
 
@@ -247,7 +292,7 @@ struct Tls::Context {
 Tls::Tls(std::unique_ptr<Context> context) : context_(std::move(context)) {}
 Tls::~Tls() = default;
 
-Result<std::shared_ptr<Tls>> Tls::client(const std::string& ca_file) {
+Result<std::shared_ptr<Tls>> Tls::client(const std::string& ca_file, Protocol protocol) {
   auto context = Context::make(TLS_client_method());
   SSL_CTX* ssl = context->ssl.get();
   SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, nullptr);
@@ -256,38 +301,52 @@ Result<std::shared_ptr<Tls>> Tls::client(const std::string& ca_file) {
   } else if (SSL_CTX_load_verify_file(ssl, ca_file.c_str()) != 1) {
     return unusable("the certificates of the authorities in", ca_file);
   }
+  if (protocol == Protocol::http) {
+    PAWL_ASSERT(SSL_CTX_set_alpn_protos(ssl, http_protocol.data(), http_protocol.size()) == 0);
+  }
   return std::shared_ptr<Tls>(new Tls(std::move(context)));
 }
 
 Result<std::shared_ptr<Tls>> Tls::server(const std::string& certificate_file,
-                                         const std::string& key_file) {
+                                         const std::string& key_file, Protocol protocol) {
   auto context = Context::make(TLS_server_method());
   SSL_CTX* ssl = context->ssl.get();
+  SSL_CTX_set_default_passwd_cb(ssl, no_password);
   if (SSL_CTX_use_certificate_chain_file(ssl, certificate_file.c_str()) != 1) {
     return unusable("the certificate in", certificate_file);
   }
   if (SSL_CTX_use_PrivateKey_file(ssl, key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+    if (is_mismatch(ERR_peek_last_error())) {
+      ERR_clear_error();
+      return failure(Code::invalid, "TLS: the key in " + key_file +
+                                        " is not the one of the certificate in " +
+                                        certificate_file);
+    }
     return unusable("the key in", key_file);
   }
+  if (protocol == Protocol::http) SSL_CTX_set_alpn_select_cb(ssl, choose_http, nullptr);
   return std::shared_ptr<Tls>(new Tls(std::move(context)));
 }
 
-Result<StreamPtr> Tls::connect(StreamPtr plain, const std::string& host, Done done) const {
+Result<StreamPtr> Tls::connect(Loop& loop, StreamPtr plain, const std::string& host,
+                               Done done) const {
   ERR_clear_error();
   SslPtr ssl = context_->connection();
   if (host.find('\0') != std::string::npos || !expect_host(ssl.get(), host)) {
     return failure(Code::invalid, "TLS: '" + host + "' is no host a certificate can be for");
   }
   SSL_set_connect_state(ssl.get());
-  auto stream = std::make_shared<TlsStream>(std::move(ssl), std::move(plain), std::move(done));
+  auto stream =
+      std::make_shared<TlsStream>(loop, std::move(ssl), std::move(plain), std::move(done));
   stream->greet();
   return StreamPtr(stream);
 }
 
-Result<StreamPtr> Tls::accept(StreamPtr plain, Done done) const {
+Result<StreamPtr> Tls::accept(Loop& loop, StreamPtr plain, Done done) const {
   SslPtr ssl = context_->connection();
   SSL_set_accept_state(ssl.get());
-  auto stream = std::make_shared<TlsStream>(std::move(ssl), std::move(plain), std::move(done));
+  auto stream =
+      std::make_shared<TlsStream>(loop, std::move(ssl), std::move(plain), std::move(done));
   stream->greet();
   return StreamPtr(stream);
 }

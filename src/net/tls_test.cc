@@ -37,6 +37,7 @@ class TlsTest : public ::testing::Test {
     certificates_ = std::make_unique<Certificates>("DNS:redis.test,DNS:*.redis.test,IP:127.0.0.1");
   }
   static void TearDownTestSuite() { certificates_.reset(); }
+  TlsTest() { loop.hold_posted = true; }
 
   // Carries bytes to and fro until both are silent.
   void carry(std::size_t piece = std::string::npos) {
@@ -44,6 +45,8 @@ class TlsTest : public ::testing::Test {
       deliver(client.plain->take_sent(), *server.plain, piece);
       deliver(server.plain->take_sent(), *client.plain, piece);
     }
+    loop.run_posted();
+    for (const Side* side : {&client, &server}) side->plain->hand_on();
   }
   static void deliver(std::string_view bytes, FakeStream& to, std::size_t piece) {
     for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
@@ -55,12 +58,12 @@ class TlsTest : public ::testing::Test {
     const auto greeted = [](Side& side) {
       return [&side](Result<void> how) { side.greeting = std::move(how); };
     };
-    const auto trust = Tls::client(ca_file);
+    const auto trust = Tls::client(ca_file, offers);
     ASSERT_TRUE(trust.has_value()) << trust.error().message;
-    const auto identity = Tls::server(certificates_->certificate(), certificates_->key());
+    const auto identity = Tls::server(certificates_->certificate(), certificates_->key(), speaks);
     ASSERT_TRUE(identity.has_value()) << identity.error().message;
-    client.stream = (*trust)->connect(client.plain, host, greeted(client)).value();
-    server.stream = (*identity)->accept(server.plain, greeted(server)).value();
+    client.stream = (*trust)->connect(loop, client.plain, host, greeted(client)).value();
+    server.stream = (*identity)->accept(loop, server.plain, greeted(server)).value();
   }
   // A connection ready for use.
   void open(std::size_t piece = std::string::npos) {
@@ -71,6 +74,7 @@ class TlsTest : public ::testing::Test {
       ASSERT_TRUE(side->greeting->has_value()) << side->greeting->error().message;
       side->stream->start(*side);
     }
+    carry();
   }
   // What the client says against it; empty when it lets the server in.
   std::string refusal(const std::string& host, const std::string& ca_file) {
@@ -84,6 +88,9 @@ class TlsTest : public ::testing::Test {
   }
 
   static std::unique_ptr<Certificates> certificates_;
+  FakeLoop loop;
+  Tls::Protocol offers = Tls::Protocol::any;  // the client's protocol
+  Tls::Protocol speaks = Tls::Protocol::any;  // the server's
   Side client;
   Side server;
 };
@@ -157,6 +164,50 @@ TEST_F(TlsTest, SaysWhichFileItCannotUse) {
       << "the key of another certificate";
 }
 
+TEST_F(TlsTest, SaysThatAKeyBelongsToAnotherCertificate) {
+  const Certificates others("DNS:redis.test");
+  const auto identity = Tls::server(certificates_->certificate(), others.key());
+  ASSERT_FALSE(identity.has_value());
+  EXPECT_NE(identity.error().message.find("the key in " + others.key() + " is not the one of"),
+            std::string::npos)
+      << identity.error().message;
+}
+
+TEST_F(TlsTest, AKeyWithAPasswordIsRefusedAndNobodyIsAskedForIt) {
+  const std::string locked = certificates_->file("locked.key");
+  const std::string command = "openssl ec -aes128 -passout pass:secret -in " +
+                              certificates_->key() + " -out " + locked + " 2>/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const auto identity = Tls::server(certificates_->certificate(), locked);
+  ASSERT_FALSE(identity.has_value());
+  EXPECT_NE(identity.error().message.find(locked), std::string::npos) << identity.error().message;
+}
+
+TEST_F(TlsTest, NamesTheProtocolWhereOneIsTold) {
+  using enum Tls::Protocol;
+  for (const auto& [offered, spoken] : {std::pair(http, http), {any, http}, {http, any}}) {
+    client = Side();
+    server = Side();
+    offers = offered;
+    speaks = spoken;
+    EXPECT_EQ(refusal("redis.test", certificates_->ca()), "");
+  }
+}
+
+TEST_F(TlsTest, ALookSeesThroughIt) {
+  open();
+  EXPECT_TRUE(client.stream->is_quiet());
+  client.plain->quiet = false;
+  EXPECT_FALSE(client.stream->is_quiet());
+  client.plain->quiet = true;
+  client.stream->pause();
+  server.stream->send("unread");
+  const std::string bytes = server.plain->take_sent();
+  client.plain->paused = false;  // it was on its way
+  client.plain->receive(bytes);
+  EXPECT_FALSE(client.stream->is_quiet());
+}
+
 TEST_F(TlsTest, ACloseNotifyEndsTheOtherSide) {
   open();
   client.stream->send("last words");
@@ -224,6 +275,8 @@ TEST_F(TlsTest, WhilePausedNothingIsHandedOnAndAfterwardsAllOfIt) {
   EXPECT_TRUE(server.plain->paused);
   server.data = nullptr;
   server.stream->resume();
+  EXPECT_EQ(server.received, "one") << "not during the call";
+  loop.run_posted();
   EXPECT_EQ(server.received, "onetwo");
 }
 
@@ -263,17 +316,37 @@ TEST_F(TlsTest, WhatTheServerSaysFirstIsKeptUntilSomebodyListens) {
   carry();
   EXPECT_EQ(client.received, "");
   client.stream->start(client);
+  EXPECT_EQ(client.received, "") << "not during the call";
+  client.plain->hand_on();
   EXPECT_EQ(client.received, "welcome");
 }
 
+TEST_F(TlsTest, WhatCameBeforeAnEndIsHandedOnFirst) {
+  open();
+  server.data = [&] { server.stream->pause(); };
+  client.stream->send("one");
+  client.stream->send("two");
+  carry();
+  server.plain->resume();  // an end that is read at once
+  server.plain->break_off();
+  EXPECT_EQ(server.received, "one");
+  EXPECT_FALSE(server.stream->is_quiet());
+  server.data = nullptr;
+  server.stream->resume();
+  EXPECT_FALSE(server.closed);
+  loop.run_posted();
+  EXPECT_EQ(server.received, "onetwo");
+  EXPECT_TRUE(server.closed);
+}
+
 TEST_F(TlsTest, WorksOverRealSockets) {
-  const auto loop = Loop::make();
+  const auto real = Loop::make();
   const auto trust = Tls::client(certificates_->ca()).value();
   const auto identity = Tls::server(certificates_->certificate(), certificates_->key()).value();
   const std::string large(3 * 1024 * 1024, 'x');
-  const auto where = loop->listen(parse_endpoint("127.0.0.1:0").value(), [&](StreamPtr plain) {
+  const auto where = real->listen(parse_endpoint("127.0.0.1:0").value(), [&](StreamPtr plain) {
     server.stream = identity
-                        ->accept(std::move(plain),
+                        ->accept(*real, std::move(plain),
                                  [&](Result<void> how) {
                                    ASSERT_TRUE(how.has_value()) << how.error().message;
                                    server.stream->start(server);
@@ -281,12 +354,12 @@ TEST_F(TlsTest, WorksOverRealSockets) {
                         .value();
   });
   server.data = [&] {
-    if (server.received.size() == large.size()) loop->stop();
+    if (server.received.size() == large.size()) real->stop();
   };
-  loop->connect({"127.0.0.1", where->port}, Duration::seconds(5), [&](Result<StreamPtr> plain) {
+  real->connect({"127.0.0.1", where->port}, Duration::seconds(5), [&](Result<StreamPtr> plain) {
     ASSERT_TRUE(plain.has_value());
     client.stream = trust
-                        ->connect(*plain, "127.0.0.1",
+                        ->connect(*real, *plain, "127.0.0.1",
                                   [&](Result<void> how) {
                                     ASSERT_TRUE(how.has_value()) << how.error().message;
                                     client.stream->start(client);
@@ -294,8 +367,8 @@ TEST_F(TlsTest, WorksOverRealSockets) {
                                   })
                         .value();
   });
-  loop->every(Duration::seconds(20), [&] { loop->stop(); });
-  loop->run();
+  real->every(Duration::seconds(20), [&] { real->stop(); });
+  real->run();
   EXPECT_TRUE(server.received == large) << server.received.size();
   client.stream.reset();  // before their loop
   server.stream.reset();

@@ -7,14 +7,18 @@
 
 #include <atomic>
 #include <functional>
-#include <future>
 #include <gtest/gtest.h>
 #include <map>
-#include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/json.h"
+#include "core/audit/replay.h"
+#include "core/request/limit_record.h"
+#include "port/answer_of.h"
 #include "port/counter_store.h"
 
 namespace pawl {
@@ -33,12 +37,22 @@ namespace counter_store_suite {
 
 template <class T, class Call>
 Result<T> answer_of(const CounterStoreUnderTest& test, Call call) {
-  // Shared: whoever answers on another thread may still hold it when we go on.
-  auto promise = std::make_shared<std::promise<Result<T>>>();
-  auto future = promise->get_future();
-  call([promise](Result<T> result) { promise->set_value(std::move(result)); });
+  auto answer = asked<T>(std::move(call));
   if (test.pump) test.pump();
-  return future.get();
+  return answer.get();
+}
+
+// What is on record of an answer is what comes out of the record, or the record says that it
+// cannot.
+inline void expect_replays(Counts counts, const limit::Answer& answer, std::int64_t cost) {
+  json::Object record{{"event_type", "limit"}};
+  for (auto& [name, value] : request::limit_record(counts, answer, cost)) {
+    record.emplace(name, std::move(value));
+  }
+  const audit::Replayed replayed = audit::replay(
+      record, [](std::string_view) -> Result<Zone> { return failure(Code::invalid, "none"); });
+  EXPECT_NE(replayed.how, audit::Replayed::How::differs)
+      << replayed.why << json::print(replayed.recorded) << json::print(replayed.again);
 }
 
 class Suite {
@@ -56,9 +70,11 @@ class Suite {
   }
 
   limit::Answer check(Counts counts, std::int64_t cost = 1) {
-    return answer_of<limit::Answer>(
-               test_, [&](auto done) { test_.store.check(counts, cost, std::move(done)); })
-        .value();
+    const limit::Answer answer = answer_of<limit::Answer>(test_, [&](auto done) {
+                                   test_.store.check(counts, cost, std::move(done));
+                                 }).value();
+    expect_replays(counts, answer, cost);
+    return answer;
   }
   limit::Answer check(const limit::Policy& policy, limit::Key key, std::int64_t cost = 1) {
     const Count count{&policy, key};

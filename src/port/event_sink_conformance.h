@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/bounds.h"
+#include "core/audit/late_fixture.h"
 #include "port/event_sink.h"
 
 namespace pawl {
@@ -59,6 +60,23 @@ TEST_P(EventSinkConformance, EventsComeToRestInTheOrderOfTheirAppends) {
   }
   ASSERT_TRUE(sink().flush().has_value());
   EXPECT_EQ(at_rest(), expected);
+}
+
+TEST_P(EventSinkConformance, WhatComesLateComesToRestInItsPlace) {
+  const audit::LimitSample sample;
+  const auto trail = std::make_shared<const audit::Trail>(audit::Trail{.operation = "three"});
+  ASSERT_TRUE(sink().append(event("one")).has_value());
+  audit::RequestEnded ended = audit::request_sample();
+  ended.operation = "two";
+  ASSERT_TRUE(sink().append_late(ended).has_value());
+  ASSERT_TRUE(sink().append_late(audit::Success{.trail = trail}).has_value());
+  audit::LimitDecided decided = sample.decided();
+  decided.operation = "four";
+  ASSERT_TRUE(sink().append_late(decided).has_value());
+  ASSERT_TRUE(sink().append(event("five")).has_value());
+  ASSERT_TRUE(sink().flush().has_value());
+  EXPECT_EQ(at_rest(), (std::vector<std::string>{"one", "two", "three", "four", "five"}));
+  EXPECT_TRUE(sink().has_room());
 }
 
 TEST_P(EventSinkConformance, FlushLeavesNoLag) {
@@ -107,6 +125,10 @@ TEST_P(EventSinkConformance, AnEventOverTheBoundIsRefusedAndTheSinkGoesOn) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, Code::invalid);
   EXPECT_TRUE(refused.error().outcome == Outcome::not_applied);
+  const std::string too_long(bounds::audit_event_bytes_max, 'x');
+  audit::RequestEnded late = audit::request_sample();
+  late.operation = too_long;
+  EXPECT_EQ(sink().append_late(late).error().code, Code::invalid);
   ASSERT_TRUE(sink().append(event("after")).has_value());
   ASSERT_TRUE(sink().flush().has_value());
   EXPECT_EQ(at_rest(), (std::vector<std::string>{"before", "after"}));

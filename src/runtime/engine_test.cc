@@ -9,6 +9,7 @@
 
 #include "core/limit/headers.h"
 #include "core/request/limit_record.h"
+#include "runtime/held_records_fixture.h"
 #include "runtime/manual_clock.h"
 
 namespace pawl {
@@ -101,11 +102,24 @@ class ListDoor final : public Door {
     did.push_back("refuse " + std::string(http::to_string(refusal.code)) + " " +
                   std::to_string(refusal.retry_after_seconds));
   }
+  void deliver() override { did.push_back("deliver"); }
+  void replay(const request::Replay& replay) override {
+    did.push_back("replay " + std::to_string(replay.head.status) + " " + replay.body);
+  }
+  void noted(const request::NoteWrite& note) override {
+    did.push_back("note " + std::string(request::to_string(note.what)));
+  }
+  void wake_after(Duration wait, std::uint64_t ask) override {
+    woken_after = wait;
+    woken_ask = ask;
+  }
   void ended(const request::RecordEnd& end, const Result<void>& recorded) override {
     did.push_back("end " + std::string(to_string(end.outcome)) + (recorded ? "" : " unrecorded"));
   }
   void resume(std::move_only_function<void()> continuation) override { continuation(); }
   std::vector<std::string> did;
+  Duration woken_after;
+  std::uint64_t woken_ask = 0;
 };
 
 class EngineTest : public ::testing::Test {
@@ -128,7 +142,8 @@ class EngineTest : public ::testing::Test {
   ManualClock clock;
   HeldCounters counters;
   ListSink sink;
-  Engine engine{{clock, counters, sink}};
+  HeldRecords records{clock};
+  Engine engine{{clock, counters, sink, &records}};
   std::shared_ptr<ListDoor> door = std::make_shared<ListDoor>();
 };
 
@@ -251,6 +266,184 @@ TEST_F(EngineTest, KeepsTheDoorUntilTheLateAnswerAndServesNobodyWhoLeft) {
   counters.waiting[0](counters.answer_to(counts));
   counters.waiting.clear();
   EXPECT_TRUE(watch.expired());
+}
+
+// Writes with a key.
+class EngineWriteTest : public EngineTest {
+ protected:
+  using Did = std::vector<std::string>;
+
+  std::shared_ptr<ListDoor> come(std::string body = "f") {
+    auto next = std::make_shared<ListDoor>();
+    ask(*next, std::move(body));
+    return next;
+  }
+  // A door's next request.
+  void ask(ListDoor& at, std::string body = "f") {
+    at.machine = {};
+    at.did.clear();
+    at.write = std::make_shared<Write>();
+    at.write->key = {.scope = "acme", .key = "POST /orders k"};
+    at.write->client_key = "k";
+    at.correlation.tenant_id = "acme";
+    at.operation = "POST /orders";
+    engine.handle(at, request::Arrived{counts, false, &rules});
+    engine.handle(at, request::Gathered{std::move(body)});
+  }
+  void answer(ListDoor& at) {
+    engine.handle(at, request::Answered{201, {.body = "made", .metadata = metadata}});
+  }
+
+  const std::string metadata = request::answer_metadata(201, "Created", {});
+  request::WriteRules rules{.methods = {"POST"},
+                            .store_statuses = {{200, 299}},
+                            .body_limit = 100,
+                            .ttl = Duration::hours(24),
+                            .lease = Duration::seconds(60),
+                            .store_deadline = Duration::milliseconds(50)};
+};
+
+TEST_F(EngineWriteTest, ExecutesOnceAndReplaysWithoutCharging) {
+  const auto first = come();
+  EXPECT_EQ(first->did, Did{"send"});
+  EXPECT_THAT(records.asked, ElementsAre("get", "begin"));
+  answer(*first);
+  EXPECT_EQ(first->did, (Did{"send", "note executed", "end applied", "deliver"}));
+  counters.asked.clear();
+  const auto second = come();
+  EXPECT_EQ(second->did, (Did{"note replayed", "end applied", "replay 201 made"}));
+  EXPECT_TRUE(counters.asked.empty());
+  EXPECT_EQ(engine.write_stats().count(WriteStats::What::replayed), 1u);
+  EXPECT_EQ(engine.write_stats().recent(9).at(0).key, "k");
+}
+
+TEST_F(EngineWriteTest, LeavesATrailOfWhatBecameOfTheKey) {
+  answer(*come());
+  come();
+  come("another body");
+  std::vector<std::string> actions;
+  for (const audit::Event& event : sink.events) {
+    if (event.type != audit::EventType::idempotency) continue;
+    EXPECT_EQ(event.correlation.tenant_id, "acme");
+    actions.push_back(*event.details.at(1).second.if_string());
+  }
+  EXPECT_THAT(actions, ElementsAre("record", "hit", "mismatch"));
+}
+
+TEST_F(EngineWriteTest, AHotKeyAsksTheStoreOnce) {
+  const auto first = come();
+  records.asked.clear();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(come()->did.back(), "refuse ERR_IDEMPOTENCY_IN_FLIGHT 1");
+    EXPECT_EQ(come("other")->did.back(), "refuse ERR_IDEMPOTENCY_MISMATCH 0");
+  }
+  EXPECT_TRUE(records.asked.empty());
+}
+
+TEST_F(EngineWriteTest, ThoseWhoWaitHearAsSoonAsTheFirstHasEnded) {
+  rules.on_in_flight = request::OnInFlight::wait;
+  const auto first = come();
+  const auto second = come();
+  const auto third = come();
+  EXPECT_TRUE(second->did.empty());
+  EXPECT_GT(second->woken_after, Duration());
+  answer(*first);
+  EXPECT_EQ(second->did.back(), "replay 201 made");
+  EXPECT_EQ(third->did.back(), "replay 201 made");
+}
+
+TEST_F(EngineWriteTest, WhoLeavesWhileItWaitsIsNotKept) {
+  rules.on_in_flight = request::OnInFlight::wait;
+  const auto first = come();
+  auto second = come();
+  const std::weak_ptr<ListDoor> left = second;
+  engine.handle(*second, request::Abandoned{});
+  second.reset();
+  EXPECT_TRUE(left.expired());
+  answer(*first);
+}
+
+TEST_F(EngineWriteTest, AnAnswerOfTheStoreToAnEarlierRequestIsNobodys) {
+  records.holding = true;
+  const auto at = come();
+  engine.handle(*at, request::Abandoned{});
+  ask(*at);
+  records.waiting.front()();
+  records.waiting.erase(records.waiting.begin());
+  EXPECT_TRUE(at->did.empty()) << "the second is still looking";
+  records.holding = false;
+  records.answer();
+}
+
+class LateClaim : public EngineWriteTest {
+ protected:
+  // One whose claim the store takes, and does not tell in time.
+  std::shared_ptr<ListDoor> come_too_early() {
+    counters.held = true;
+    const auto at = come();  // looked up, not yet charged
+    records.asked.clear();
+    records.holding = true;
+    counters.waiting.back()(counters.answer_to(counts));
+    EXPECT_THAT(records.asked, ElementsAre("begin"));
+    engine.handle(*at, request::Overdue{at->woken_ask});
+    records.holding = false;
+    return at;
+  }
+};
+
+TEST_F(LateClaim, IsGivenBackWhereNothingWasSent) {
+  rules.on_store_failure = request::OnRecordFailure::reject;
+  const auto at = come_too_early();
+  EXPECT_EQ(at->did.back(), "refuse ERR_STORE_UNAVAILABLE 0");
+  at->write = nullptr;  // its next request
+  records.answer();
+  EXPECT_EQ(records.asked.back(), "complete failed");
+}
+
+TEST_F(LateClaim, IsToldHowItEndedWhicheverComesFirst) {
+  for (const bool claim_first : {true, false}) {
+    const auto at = come_too_early();
+    EXPECT_EQ(at->did.back(), "send");
+    if (claim_first) records.answer();
+    EXPECT_EQ(records.asked.back(), "begin") << "one of both is not known";
+    answer(*at);
+    EXPECT_EQ(at->did.back(), "end applied");
+    at->write = nullptr;  // its next request
+    if (!claim_first) records.answer();
+    EXPECT_EQ(records.asked.back(), "complete done");
+    EXPECT_EQ(come()->did.back(), "refuse ERR_IDEMPOTENCY_NOT_REPLAYABLE 0");
+    records.clear({.scope = "acme", .key = "POST /orders k"}, true, [](const Result<void>&) {});
+  }
+}
+
+TEST_F(EngineWriteTest, WithoutTheStoreNoTwoOfThisProcessRunAtOnce) {
+  records.holding = true;
+  const auto first = come();
+  const auto second = come();
+  for (const auto& each : {first, second}) {
+    engine.handle(*each, request::Overdue{each->woken_ask});
+  }
+  EXPECT_EQ(first->did.back(), "send");
+  EXPECT_EQ(second->did.back(), "refuse ERR_IDEMPOTENCY_IN_FLIGHT 1");
+  EXPECT_EQ(come()->did.back(), "refuse ERR_IDEMPOTENCY_IN_FLIGHT 1");
+  answer(*first);
+  EXPECT_EQ(first->did.back(), "end applied");
+  const auto third = come();
+  engine.handle(*third, request::Overdue{third->woken_ask});
+  EXPECT_EQ(third->did.back(), "send") << "as the setting asks";
+  records.answer();
+}
+
+TEST_F(EngineWriteTest, EveryAskHasItsDeadline) {
+  records.holding = true;
+  const auto at = come();
+  EXPECT_EQ(at->woken_after, Duration::milliseconds(50));
+  engine.handle(*at, request::Overdue{at->woken_ask});
+  EXPECT_EQ(at->did, (Did{"note store_failure", "send"})) << "executed without the store";
+  EXPECT_TRUE(engine.lost_records_lately());
+  clock.advance(Duration::seconds(10));
+  EXPECT_FALSE(engine.lost_records_lately());
+  records.answer();
 }
 
 }  // namespace

@@ -6,14 +6,21 @@
 #include <utility>
 
 #include "base/bounds.h"
-#include "core/limit/store_breaker.h"
+#include "core/retry/breaker.h"
 #include "port/reservation_ids.h"
 #include "runtime/kept_counts.h"
 
 namespace pawl {
 namespace {
 
-using Turn = limit::StoreBreaker::Turn;
+using Turn = retry::Breaker::Turn;
+
+constexpr retry::BreakerRule when_slow = {.failures = bounds::store_lost_failures,
+                                          .wait_min = bounds::store_lost_wait_min,
+                                          .wait_max = bounds::store_lost_wait_max};
+constexpr retry::BreakerRule when_gone = {.failures = 1,
+                                          .wait_min = bounds::store_lost_wait_min,
+                                          .wait_max = bounds::store_lost_wait_max};
 
 limit::Answer uncounted(Counts counts, Clock& clock) {
   std::array<limit::Marks, bounds::limit_policies_max> marks;
@@ -27,6 +34,7 @@ limit::Answer uncounted(Counts counts, Clock& clock) {
                        .wall = clock.wall_now()};
   limit::Answer answer = limit::decide({members.data(), counts.size()}, {.cost = 0}, now);
   answer.counted_by = limit::CountedBy::nobody;
+  answer.as_decided = false;
   return answer;
 }
 
@@ -53,14 +61,14 @@ struct FallbackCounterStore::State : std::enable_shared_from_this<State> {
   std::atomic<std::uint64_t> decided_without = 0;
 
   mutable std::mutex mutex;  // of what follows
-  limit::StoreBreaker breaker;
+  retry::Breaker breaker;
   Instant since = ports.clock.wall_now();
   std::string why;
   std::uint64_t changes = 0;
 
   Status status() const {
     const std::lock_guard lock(mutex);
-    return {.lost = breaker.lost(),
+    return {.lost = breaker.open(),
             .since = since,
             .why = why,
             .failures = failures,
@@ -71,18 +79,18 @@ struct FallbackCounterStore::State : std::enable_shared_from_this<State> {
   Turn turn() {
     if (!lost.load(std::memory_order_acquire)) return Turn::ask;
     const std::lock_guard lock(mutex);
-    return breaker.turn(ports.clock.steady_now());
+    return breaker.turn(when_gone, ports.clock.steady_now());
   }
 
   // The remote store has given no answer, and `error` instead.
   void failed(Turn turn, const Error& error) {
     ++failures;
     const bool is_there = ports.remote.health().has_value();
-    const int failures_max = is_there ? bounds::store_lost_failures : 1;
     {
       const std::lock_guard lock(mutex);
       failing = true;
-      if (!breaker.failed(turn, ports.clock.steady_now(), failures_max)) return;
+      const retry::BreakerRule& rule = is_there ? when_slow : when_gone;
+      if (!breaker.failed(rule, turn, ports.clock.steady_now())) return;
       note_change(error.message);
     }
     if (options.on_change) options.on_change(status());
@@ -93,8 +101,7 @@ struct FallbackCounterStore::State : std::enable_shared_from_this<State> {
     {
       const std::lock_guard lock(mutex);
       failing = false;
-      breaker.answered(turn);
-      if (turn != Turn::probe) return;
+      if (!breaker.answered(turn)) return;
       note_change({});
     }
     if (options.on_change) options.on_change(status());
@@ -104,7 +111,7 @@ struct FallbackCounterStore::State : std::enable_shared_from_this<State> {
     why = std::move(why_);
     since = ports.clock.wall_now();
     ++changes;
-    lost.store(breaker.lost(), std::memory_order_release);
+    lost.store(breaker.open(), std::memory_order_release);
   }
 
   // Nothing there is still an answer.

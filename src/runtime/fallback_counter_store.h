@@ -11,7 +11,7 @@
 //           bounds::store_lost_failures in a row, so that one slow answer does not have all keys
 //           counted anew. Code::invalid and not_found are answers: they speak of one key alone.
 //           While the store is lost it is not asked but by one probe at a time, which is a caller's
-//           own ask (core/limit/store_breaker.h): only that caller waits for the store's deadline.
+//           own ask (core/retry/breaker.h): only that caller waits for the store's deadline.
 //           The first probe that is answered ends it. What was decided meanwhile is not told to the
 //           store afterwards. One whose outcome is unknown may have been charged there: stricter.
 // Settling: a reservation is settled where it was made. One of the remote store cannot be settled

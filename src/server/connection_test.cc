@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/http/hostile_fixture.h"
 #include "net/fake.h"
 #include "runtime/manual_clock.h"
 
@@ -31,27 +32,64 @@ struct Noting final : RequestHandler {
   std::function<void()> at_end;
 };
 
-class ConnectionTest : public ::testing::Test {
+class ConnectionTest : public ::testing::Test, public ConnectionOwner {
  protected:
-  ConnectionTest() { connection->start(handler); }
+  ConnectionTest() { connection->start(); }
+
+  std::shared_ptr<RequestHandler> make_handler(Connection&) override {
+    ++handlers_made;
+    return handler;
+  }
+  void on_rejected(const http::Rejection& rejection, const IpAddress&) override {
+    rejected = std::string(rejection.reason);
+  }
+  void on_closed(Connection&) override { ++closed; }
+  const Timeouts& timeouts() const override { return deadlines; }
 
   void answer(bool keep_alive = true) {
     connection->send("<answer>");
     connection->finish(keep_alive);
   }
   void receive(std::string_view bytes) { stream->receive(bytes); }
+  void pass(Duration time) {
+    clock.advance(time);
+    connection->tick(clock.steady_now());
+  }
 
   ManualClock clock;
   std::shared_ptr<net::FakeStream> stream = std::make_shared<net::FakeStream>();
   int closed = 0;
   std::string rejected;
-  std::shared_ptr<Connection> connection = std::make_shared<Connection>(
-      stream, clock,
-      Connection::Events{
-          .closed = [this](Connection&) { ++closed; },
-          .rejected = [this](const http::Rejection& r,
-                             const IpAddress&) { rejected = std::string(r.reason); }});
+  Timeouts deadlines;
+  int handlers_made = 0;
+  std::shared_ptr<Connection> connection =
+      std::make_shared<Connection>(stream, clock, static_cast<ConnectionOwner&>(*this));
   std::shared_ptr<Noting> handler = std::make_shared<Noting>();
+};
+
+// Answers every request as soon as it is whole.
+struct HostileFixture final : ConnectionOwner, RequestHandler {
+  HostileFixture() { connection->start(); }
+
+  std::shared_ptr<RequestHandler> make_handler(Connection&) override {
+    return {std::shared_ptr<void>(), this};
+  }
+  void on_rejected(const http::Rejection& rejection, const IpAddress&) override {
+    rejected = std::string(rejection.reason);
+  }
+  void on_closed(Connection&) override {}
+  const Timeouts& timeouts() const override { return deadlines; }
+  void on_head(const http::RequestHead& head) override { seen.append(head.target).append(" "); }
+  void on_body(std::string_view) override {}
+  void on_body_end() override { connection->finish(true); }
+
+  ManualClock clock;
+  Timeouts deadlines;
+  std::string seen;
+  std::string rejected;
+  std::shared_ptr<net::FakeStream> stream = std::make_shared<net::FakeStream>();
+  std::shared_ptr<Connection> connection =
+      std::make_shared<Connection>(stream, clock, static_cast<ConnectionOwner&>(*this));
 };
 
 constexpr std::string_view get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -129,6 +167,140 @@ TEST_F(ConnectionTest, DoesNotInviteABodyItHasRefused) {
   EXPECT_TRUE(stream->said_goodbye) << "nobody can tell whether the body will come";
 }
 
+constexpr std::string_view waiting =
+    "POST /b HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
+
+TEST_F(ConnectionTest, LeavesTheInvitationToAHandlerThatWantsIt) {
+  handler->at_head = [this] { connection->hold_invitation(); };
+  receive(waiting);
+  EXPECT_EQ(stream->sent, "");
+  EXPECT_FALSE(connection->may_keep_alive()) << "nobody can tell whether the body will come";
+  connection->invite_body();
+  EXPECT_EQ(stream->take_sent(), "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_TRUE(connection->may_keep_alive());
+  connection->invite_body();
+  EXPECT_EQ(stream->sent, "") << "once is enough";
+  receive("body");
+  EXPECT_EQ(handler->seen, "[POST /b]body.");
+  connection->invite_body();
+  EXPECT_EQ(stream->sent, "");
+}
+
+TEST_F(ConnectionTest, DoesNotInviteWhatCameWithoutWaiting) {
+  handler->at_head = [this] { connection->hold_invitation(); };
+  receive(std::string(waiting) + "bo");
+  connection->invite_body();
+  EXPECT_EQ(stream->sent, "");
+  EXPECT_EQ(handler->seen, "[POST /b]bo");
+}
+
+TEST_F(ConnectionTest, HoldingAnInvitationIsForOneRequest) {
+  handler->at_head = [this] { connection->hold_invitation(); };
+  receive(waiting);
+  answer(true);
+  receive("body");
+  handler->at_head = nullptr;
+  receive(waiting);
+  EXPECT_EQ(stream->sent, "<answer>HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+TEST_F(ConnectionTest, HasTheTrailersOfABodyThatHasEnded) {
+  std::string trailers;
+  handler->at_end = [&] { trailers = connection->trailers(); };
+  receive(
+      "POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "2\r\nhi\r\n0\r\nDigest: x\r\n\r\n");
+  EXPECT_EQ(trailers, "Digest: x\r\n");
+}
+
+TEST_F(ConnectionTest, ATunnelPassesEverythingOnUntilItIsEnded) {
+  receive(std::string(get) + "early");
+  connection->send("<101>");
+  connection->become_tunnel();
+  EXPECT_EQ(handler->seen, "[GET /a].early");
+  EXPECT_FALSE(stream->paused);
+  receive(get);
+  EXPECT_EQ(handler->seen, "[GET /a].early" + std::string(get)) << "no HTTP is spoken here";
+  pass(Duration::hours(1));
+  EXPECT_FALSE(stream->ended()) << "it may be silent for as long as it likes";
+  connection->send("bye");
+  connection->finish(false);
+  EXPECT_EQ(stream->sent, "<101>bye");
+  EXPECT_TRUE(stream->said_goodbye);
+}
+
+TEST_F(ConnectionTest, ATunnelMayBeginWhileTheRequestIsRead) {
+  handler->at_end = [this] {
+    connection->send("<101>");
+    connection->become_tunnel();
+  };
+  receive(std::string(get) + "early");
+  EXPECT_EQ(handler->seen, "[GET /a].early");
+}
+
+TEST_F(ConnectionTest, ATunnelHoldsTheSenderBackAndTellsOfTheEnd) {
+  receive(get);
+  connection->become_tunnel();
+  connection->pause_input();
+  receive("held");
+  EXPECT_EQ(handler->seen, "[GET /a].");
+  connection->resume_input();
+  stream->hand_on();
+  EXPECT_EQ(handler->seen, "[GET /a].held");
+  stream->break_off();
+  EXPECT_EQ(handler->seen, "[GET /a].held(gone)");
+}
+
+// It is held back and read from by nobody, so its end is not found by reading.
+TEST_F(ConnectionTest, AClientThatBreaksOffWhileItIsHeldBackIsGoneInEveryState) {
+  const auto anew = [this] {
+    stream = std::make_shared<net::FakeStream>();
+    connection = std::make_shared<Connection>(stream, clock, static_cast<ConnectionOwner&>(*this));
+    handler = std::make_shared<Noting>();
+    closed = 0;
+    connection->start();
+  };
+  anew();  // in a request
+  receive(get);
+  connection->pause_input();
+  stream->break_off();
+  EXPECT_EQ(handler->seen, "[GET /a].(gone)");
+  EXPECT_EQ(closed, 1);
+  anew();  // a tunnel
+  receive(get);
+  connection->become_tunnel();
+  connection->pause_input();
+  stream->break_off();
+  EXPECT_EQ(handler->seen, "[GET /a].(gone)");
+  EXPECT_EQ(closed, 1);
+  anew();  // answered, with something left to be taken
+  stream->stalled = true;
+  receive(get);
+  stream->pause();
+  answer(false);
+  EXPECT_EQ(closed, 0);
+  stream->break_off();
+  EXPECT_EQ(closed, 1);
+}
+
+// What a handler holds may hold the connection in turn.
+TEST_F(ConnectionTest, LetsItsHandlerGoWhenItIsOverButNotFromUnderAnEvent) {
+  for (const bool aborts : {true, false}) {
+    stream = std::make_shared<net::FakeStream>();
+    connection = std::make_shared<Connection>(stream, clock, static_cast<ConnectionOwner&>(*this));
+    handler = std::make_shared<Noting>();
+    const std::weak_ptr<Noting> known = handler;
+    connection->start();
+    handler->at_end = [&, held = connection] {
+      handler.reset();
+      aborts ? connection->abort() : answer(false);
+      EXPECT_FALSE(known.expired()) << "it is still in this call";
+    };
+    receive(get);
+    EXPECT_TRUE(known.expired());
+  }
+}
+
 TEST_F(ConnectionTest, DropsASmallUnwantedBodyAndGoesOn) {
   handler->at_head = [this] {
     connection->discard_body();
@@ -193,6 +365,70 @@ TEST_F(ConnectionTest, ABodyThatStopsIsGivenUpUnlessWeHoldItBack) {
   connection->tick(clock.steady_now());
   EXPECT_EQ(handler->seen, "[POST /b]bo(gone)");
   EXPECT_EQ(closed, 1);
+}
+
+TEST_F(ConnectionTest, ABodyThatDribblesIsGivenUp) {
+  receive("POST /b HTTP/1.1\r\nHost: h\r\nContent-Length: 99999\r\n\r\n");
+  for (int i = 0; i < 60 && closed == 0; ++i) {
+    receive("x");
+    pass(Duration::seconds(2));
+  }
+  EXPECT_EQ(closed, 1);
+}
+
+TEST_F(ConnectionTest, ASlowBodyMayTakeItsTime) {
+  receive("POST /b HTTP/1.1\r\nHost: h\r\nContent-Length: 99999\r\n\r\n");
+  for (int i = 0; i < 300; ++i) {
+    receive(std::string(40, 'x'));
+    pass(Duration::seconds(2));
+  }
+  EXPECT_EQ(closed, 0);
+}
+
+TEST_F(ConnectionTest, AClientThatTakesAnAnswerInCrumbsIsGivenUp) {
+  receive(get);
+  stream->stalled = true;
+  connection->send(std::string(10'000, 'x'));
+  for (int i = 0; i < 60 && closed == 0; ++i) {
+    stream->take_queued(1);
+    pass(Duration::seconds(2));
+  }
+  EXPECT_EQ(closed, 1);
+}
+
+TEST_F(ConnectionTest, AClientThatTakesAnAnswerSlowlyMayTakeItsTime) {
+  receive(get);
+  stream->stalled = true;
+  connection->send(std::string(30'000, 'x'));
+  for (int i = 0; i < 300; ++i) {
+    stream->take_queued(40);
+    pass(Duration::seconds(2));
+  }
+  EXPECT_EQ(closed, 0);
+}
+
+TEST_F(ConnectionTest, KeepsToTheDeadlinesOfItsOwner) {
+  deadlines = {.head = Duration::seconds(1), .idle = Duration::seconds(3)};
+  pass(Duration::milliseconds(2999));
+  receive("G");
+  pass(Duration::milliseconds(999));
+  EXPECT_EQ(closed, 0);
+  pass(Duration::milliseconds(2));
+  EXPECT_EQ(rejected, "the head did not arrive in time");
+}
+
+TEST_F(ConnectionTest, WhileItIdlesItHasNoHandler) {
+  EXPECT_EQ(handlers_made, 0);
+  receive(get);
+  answer();
+  receive(get);
+  answer();
+  EXPECT_EQ(handlers_made, 1);
+  pass(Duration::milliseconds(1001));
+  EXPECT_EQ(handler.use_count(), 1) << "only the test has it";
+  receive(get);
+  EXPECT_EQ(handlers_made, 2);
+  EXPECT_EQ(handler->seen, "[GET /a].[GET /a].[GET /a].");
 }
 
 TEST_F(ConnectionTest, AClientThatTakesNothingIsGivenUp) {
@@ -272,6 +508,30 @@ TEST_F(ConnectionTest, AGrowingQueueIsNoSignOfLife) {
   }
   connection->tick(clock.steady_now());
   EXPECT_TRUE(stream->closed);
+}
+
+// Behind a good request, whole and byte by byte: the good one is served, the hostile one answered
+// with a refusal, and nothing of what follows is read.
+TEST(HostileConnection, RefusesEachOfTheListBehindAGoodRequest) {
+  std::vector<http::Hostile> all = http::hostile_heads();
+  for (http::Hostile& body : http::hostile_bodies()) {
+    all.push_back({http::post_with("Transfer-Encoding: chunked\r\n") + body.bytes, body.reason});
+  }
+  EXPECT_GE(all.size(), 37u);
+  for (const auto& [bytes, reason] : all) {
+    for (const std::size_t step : {std::size_t{1}, std::size_t{1} << 20}) {
+      HostileFixture fixture;
+      const std::string sent =
+          std::string(get) + bytes + "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n";
+      for (std::size_t at = 0; at < sent.size(); at += step) {
+        fixture.stream->receive(std::string_view(sent).substr(at, step));
+      }
+      EXPECT_EQ(fixture.rejected, reason) << bytes;
+      EXPECT_TRUE(fixture.stream->ended()) << bytes;
+      EXPECT_TRUE(fixture.seen.starts_with("/a ")) << bytes;
+      EXPECT_EQ(fixture.seen.find("smuggled"), std::string::npos) << bytes;
+    }
+  }
 }
 
 TEST_F(ConnectionTest, DrainsAtOnceWhenIdle) {

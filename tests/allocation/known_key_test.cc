@@ -1,53 +1,19 @@
-// Goal: a decision on a key that is known asks for no memory. Method: this program replaces
-// operator new by one that counts; so it is a program of its own, and does not blunt the
+// Goal: a decision on a key that is known, one on an attempt, a call that succeeds through the
+// library's Retry, and the two audit events of a request, ask for no memory. Method: this program
+// replaces operator new by one that counts; so it is a program of its own, and does not blunt the
 // sanitizers' look at other tests.
 #include <array>
-#include <cstdlib>
 #include <gtest/gtest.h>
 #include <memory>
-#include <new>
 #include <string>
 
 #include "adapter/memory/memory_counter_store.h"
+#include "core/audit/late_fixture.h"
+#include "core/retry/attempts.h"
+#include "pawl/retry.h"
+#include "port/event_queue.h"
 #include "runtime/manual_clock.h"
-
-namespace {
-
-thread_local int allocations = 0;
-
-void* counted(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-  std::abort();
-}
-void* counted(std::size_t size, std::align_val_t alignment) {
-  ++allocations;
-  const auto step = static_cast<std::size_t>(alignment);
-  if (void* memory = std::aligned_alloc(step, (size + step - 1) / step * step)) return memory;
-  std::abort();
-}
-
-}  // namespace
-
-// The other forms of new and delete are defined by way of these.
-void* operator new(std::size_t size) {
-  return counted(size);
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, alignment);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
+#include "tests/allocation/counted_new.h"
 
 namespace pawl {
 namespace {
@@ -57,9 +23,7 @@ constexpr limit::Rate ample = {1'000'000, Duration::hours(1)};
 
 template <class Call>
 int allocations_of(Call call) {
-  const int before = allocations;
-  for (int i = 0; i < times; ++i) call();
-  return allocations - before;
+  return pawl::allocations_of(times, call);
 }
 
 class KnownKey : public ::testing::Test {
@@ -124,9 +88,36 @@ TEST_F(KnownKey, TakesNoMemoryThroughThePort) {
   EXPECT_EQ(allowed, times + 1);
 }
 
-TEST_F(KnownKey, IsToldFromOneThatDoesTakeMemory) {
-  EXPECT_GE(allocations_of([] { ASSERT_NE(std::make_unique<std::string>(100, 'x'), nullptr); }),
-            times);
+TEST(Attempt, TakesNoMemoryWhetherItSucceedsOrIsMadeAgain) {
+  const retry::Policy policy;
+  const SteadyInstant now = SteadyInstant::from_ns(1);
+  const retry::Classification refused = {retry::Failure::rate_limited, Outcome::not_applied, true};
+  const retry::Classification good = {retry::Failure::none, Outcome::applied, false};
+  bool done = true;
+  const auto call = [&] {
+    retry::Attempts attempts({.policy = &policy});
+    attempts.decide(retry::Begin{now});
+    attempts.decide(retry::Ended{.now = now, .attempt = 1, .seen = refused});
+    attempts.decide(retry::BudgetAnswered{true});
+    attempts.decide(retry::Woken{now + policy.max_delay});
+    attempts.decide(retry::Ended{.now = now + policy.max_delay, .attempt = 2, .seen = good});
+    done = done && attempts.decision().next == retry::Next::done;
+  };
+  EXPECT_EQ(allocations_of(call), 0);
+  EXPECT_TRUE(done);
+}
+
+TEST(RetryOfTheLibrary, TakesNoMemoryForACallThatSucceedsAtOnce) {
+  int calls = 0;
+  const auto work = [&](const Attempt&) -> Result<int> { return ++calls; };
+  for (const Duration deadline : {Duration(), Duration::seconds(5)}) {
+    Result<Retry> retry = Retry::make({.policy = {.deadline = deadline}});
+    ASSERT_TRUE(retry);
+    bool done = true;
+    EXPECT_EQ(allocations_of([&] { done = retry->execute(work).has_value() && done; }), 0);
+    EXPECT_TRUE(done);
+  }
+  EXPECT_EQ(calls, 2 * times);
 }
 
 }  // namespace

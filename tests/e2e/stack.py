@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 WAIT_SECONDS = 20.0
+SANITIZED = any(name in os.environ.get("PAWL_BUILD", "") for name in ("asan", "tsan"))
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:
@@ -63,6 +65,7 @@ class Upstream:
 
     def __init__(self) -> None:
         self.received: list[bytes] = []
+        self.accepted = 0  # connections
         self.behave: Callable[[socket.socket, bytes], None] = answer_ok
         self.serve: Callable[[socket.socket], None] = self._serve  # the whole connection
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -75,7 +78,12 @@ class Upstream:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+            self.accepted += 1
+            threading.Thread(target=self._start, args=(connection,), daemon=True).start()
+
+    def _start(self, connection: socket.socket) -> None:
+        with contextlib.suppress(ConnectionError):  # who only looks whether we are well
+            self.serve(connection)
 
     def _serve(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError):
@@ -119,8 +127,33 @@ def receive_some(connection: socket.socket) -> bytes:
     return piece
 
 
+def read_head(connection: socket.socket) -> tuple[bytes, bytes]:
+    """A head without its blank line, and what came behind it."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += receive_some(connection)
+    head, _, rest = data.partition(b"\r\n\r\n")
+    return head, rest
+
+
+def field_of(head: bytes, name: str) -> str:
+    """The value of the first field of that name; empty: there is none."""
+    for line in head.decode("latin-1").split("\r\n")[1:]:
+        if line.lower().startswith(name.lower() + ":"):
+            return line.partition(":")[2].strip()
+    return ""
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether nothing comes any more but the end; waits for it."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
 def answer_ok(connection: socket.socket, _head: bytes) -> None:
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    connection.sendall(OK)
 
 
 @dataclass
@@ -132,8 +165,15 @@ class Gateway:
     admin: int = 0
     log: list[dict[str, object]] = field(default_factory=list)
 
-    def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.guarded), timeout=WAIT_SECONDS)
+    def connect(self, source: str = "") -> socket.socket:
+        """`source` may be any address of 127.0.0.0/8: each is a client of its own."""
+        address = ("127.0.0.1", self.guarded)
+        return socket.create_connection(address, WAIT_SECONDS, (source, 0) if source else None)
+
+    def memory_kib(self, name: str) -> int:
+        """A line of /proc/PID/status: VmRSS is what it holds now, VmHWM the most it ever held."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition(name + ":")[2].split()[0])
 
     def exchange(self, request: bytes, to_head: bool = False) -> Reply:
         with self.connect() as connection:
@@ -144,9 +184,18 @@ class Gateway:
         head = f"GET {path} HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: {tenant}\r\n{extra}\r\n"
         return self.exchange(head.encode())
 
+    def post(self, body: bytes = b"a", key: str = "k1", **more: str) -> Reply:
+        """A write with a key; `more` may name path, tenant, method and extra header lines."""
+        head = (
+            f"{more.get('method', 'POST')} {more.get('path', '/orders')} HTTP/1.1\r\nHost: test\r\n"
+            f"X-Tenant-Id: {more.get('tenant', 'acme')}\r\nIdempotency-Key: {key}\r\n"
+            f"Content-Length: {len(body)}\r\n{more.get('extra', '')}\r\n"
+        )
+        return self.exchange(head.encode() + body)
+
     def ask_admin(self, path: str, extra: str = "") -> Reply:
         with socket.create_connection(("127.0.0.1", self.admin), timeout=WAIT_SECONDS) as c:
-            c.sendall(f"GET {path} HTTP/1.1\r\nHost: test\r\n{extra}\r\n".encode())
+            c.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{extra}\r\n".encode())
             return read_reply(c)
 
     def metric(self, name: str) -> float:
@@ -166,6 +215,13 @@ class Gateway:
     def audit(self) -> Path:
         return self.folder / "audit.jsonl"
 
+    def reload(self, event: str = "config_reloaded", **settings: str) -> None:
+        """With these settings; until it has told of the event."""
+        before = len(self.events(event))
+        write_config(self.folder, self.upstream.port, **settings)
+        self.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: len(self.events(event)) > before, event)
+
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=WAIT_SECONDS * 2)
@@ -175,6 +231,7 @@ def write_config(folder: Path, upstream_port: int, **settings: str) -> Path:
     """A configuration with small limits; `settings` replace lines of it."""
     values = {
         "listen": "127.0.0.1:0",
+        "upstreams": f"http://127.0.0.1:{upstream_port}",
         "admin_listen": "127.0.0.1:0",
         "token": "",
         "threads": "2",
@@ -185,7 +242,11 @@ def write_config(folder: Path, upstream_port: int, **settings: str) -> Path:
         "plans": "{}",
         "headers": "[ratelimit, legacy]",
         "stores": "",  # further lines of the section limits
+        "server": "",  # of the section server
+        "idempotency": "{ store: memory, durability: none }",
+        "more": "",  # further sections
         "level": "info",
+        "sinks": f"file:{folder}/audit.jsonl",
         "on_full": "block",
         **settings,
     }
@@ -199,8 +260,9 @@ def write_config(folder: Path, upstream_port: int, **settings: str) -> Path:
     path.write_text(
         f"""server:
   listen: {values["listen"]}
-  upstream: http://127.0.0.1:{upstream_port}
+  upstream: {values["upstreams"]}
   threads: {values["threads"]}
+{values["server"]}
   admin: {{ listen: "{values["admin_listen"]}", token: "{values["token"]}" }}
 tenants:
   missing: {values["missing"]}
@@ -210,7 +272,9 @@ limits:
 {values["stores"]}
   headers: {values["headers"]}
   buckets: {values["buckets"]}
-audit: {{ sinks: ["file:{folder}/audit.jsonl"], on_full: {values["on_full"]} }}
+idempotency: {values["idempotency"]}
+{values["more"]}
+audit: {{ sinks: ["{values["sinks"]}"], on_full: {values["on_full"]} }}
 log: {{ level: {values["level"]}, format: json }}
 """
     )
@@ -230,36 +294,43 @@ def follow_log(gateway: Gateway) -> None:
 def running(pawl: Path, **settings: str) -> Iterator[Gateway]:
     """pawl serve, ready to be used; ended, and its end checked, on the way out."""
     upstream = Upstream()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        config = write_config(folder, upstream.port, **settings)
-        process = subprocess.Popen(
-            [pawl, "serve", "--config", config],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PAWL_ADMIN_TOKEN": ""},
-        )
-        gateway = Gateway(process, folder, upstream)
-        reader = threading.Thread(target=follow_log, args=(gateway,), daemon=True)
-        reader.start()
-        try:
-            wait_for(
-                lambda: gateway.events("serving") or process.poll() is not None, "pawl to serve"
-            )
-            assert process.poll() is None, f"pawl ended at once: {gateway.log}"
-            serving = gateway.events("serving")[0]
-            gateway.guarded = int(str(serving["guarded"]).rpartition(":")[2])
-            gateway.admin = int(str(serving["admin"]).rpartition(":")[2])
+    try:
+        with tempfile.TemporaryDirectory() as name, serving(
+            pawl, Path(name), upstream, **settings
+        ) as gateway:
             yield gateway
-            if process.poll() is None:
-                code = gateway.stop()
-                reader.join(timeout=WAIT_SECONDS)
-                text = [line for line in gateway.log if line["event"] == "not_json"]
-                assert code == 0, f"pawl ended with {code}: {text}"
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-            upstream.close()
+    finally:
+        upstream.close()
+
+
+@contextlib.contextmanager
+def serving(pawl: Path, folder: Path, upstream: Upstream, **settings: str) -> Iterator[Gateway]:
+    """The same in a folder that is there already, for what must outlive a process."""
+    config = write_config(folder, upstream.port, **settings)
+    process = subprocess.Popen(
+        [pawl, "serve", "--config", config],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PAWL_ADMIN_TOKEN": ""},
+    )
+    gateway = Gateway(process, folder, upstream)
+    reader = threading.Thread(target=follow_log, args=(gateway,), daemon=True)
+    reader.start()
+    try:
+        wait_for(lambda: gateway.events("serving") or process.poll() is not None, "pawl to serve")
+        assert process.poll() is None, f"pawl ended at once: {gateway.log}"
+        told = gateway.events("serving")[0]
+        gateway.guarded = int(str(told["guarded"]).rpartition(":")[2])
+        gateway.admin = int(str(told["admin"]).rpartition(":")[2])
+        yield gateway
+        if process.poll() is None:
+            code = gateway.stop()
+            reader.join(timeout=WAIT_SECONDS)
+            text = [line for line in gateway.log if line["event"] == "not_json"]
+            assert code == 0, f"pawl ended with {code}: {text}"
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()

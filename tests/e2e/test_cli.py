@@ -29,9 +29,15 @@ TIME_LIMIT_SECONDS = 30
 
 VERBS = (
     *("serve", "demo-upstream", "config check", "config show", "config reference"),
-    *("doctor", "audit verify", "completions", "man"),
+    *("doctor", "audit verify", "audit tail", "audit stats", "completions", "man"),
+    *("retry policies", "retry classify", "replay"),
+    *("idempotency list", "idempotency show", "idempotency clear", "idempotency settle"),
 )
-ANY_PORTS = "server:\n  listen: 127.0.0.1:0\n  admin:\n    listen: 127.0.0.1:0\n"
+# The upstream is not there, and nobody wants to hear of it.
+ANY_PORTS = (
+    "server:\n  listen: 127.0.0.1:0\n  admin:\n    listen: 127.0.0.1:0\n"
+    "  health: {interval: 10m, unhealthy_after: 10}\n"
+)
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -439,7 +445,7 @@ audit:
         (tmp_path / "shop.yaml").write_text(settings + "log: {format: json}\n" + extra)
         with started(pawl, tmp_path, "serve", "--config", "shop.yaml") as server:
             line = json.loads(server.line())
-            assert (line["event"], line["upstream"]) == ("serving", upstream)
+            assert (line["event"], line["upstream"]) == ("serving", f"http://{upstream}")
             statuses = [get(line["guarded"], "/")[0] for _ in range(4)]
             assert statuses == [200, 200, 429, 429]
             assert get(line["admin"], "/healthz")[0] == 200
@@ -465,7 +471,7 @@ def test_serve_reads_the_configuration_again_or_not_at_all(pawl: Path, tmp_path:
         server.process.send_signal(signal.SIGHUP)
         line = json.loads(server.line())
         assert line["event"] == "config_reload_refused"
-        assert line["problem"].startswith("pawl.yaml:6: tenants.missing: found ")
+        assert line["problem"].startswith("pawl.yaml:7: tenants.missing: found ")
         config.unlink()
         server.process.send_signal(signal.SIGHUP)
         line = json.loads(server.line())
@@ -539,16 +545,19 @@ def test_audit_verify_of_a_good_log(run: Run, audit_log: Path):
     assert (good.returncode, good.stderr) == (0, "")
     assert good.stdout == (
         f"audit.jsonl: ok, 5 records verified, last seq 5, hash {last['hash']}\n"
+        "anchor: record 5 is there\n"
     )
     assert run("audit", "verify").stdout == good.stdout, "the configuration names the same file"
     assert json.loads(run("audit", "verify", "audit.jsonl", "--json").stdout) == {
-        **{"file": "audit.jsonl", "verified": 5, "last_seq": 5},
+        **{"file": "audit.jsonl", "files": 1, "verified": 5, "last_seq": 5},
         **{"last_hash": last["hash"], "flaw": None},
+        "anchor": {"seq": 5, "hash": last["hash"]},
     }
 
 
 def test_audit_verify_names_the_first_bad_record(run: Run, audit_log: Path):
     lines = audit_log.read_text().splitlines(keepends=True)
+    (audit_log.parent / "audit.jsonl.anchor").unlink()  # test_audit.py looks at those
     for fault, text in (
         ("changed", "".join(lines).replace('"seq":3', '"seq":3 ')),
         ("missing", "".join(lines[:2] + lines[3:])),
@@ -603,7 +612,8 @@ def test_doctor_in_good_surroundings(run: Run, tmp_path: Path, listener: socket.
     assert code == 0
     assert set(checks) == {
         *("configuration", "guarded address", "admin address", "upstream", "limits.store"),
-        *("audit folder", "audit log", "disk space", "file descriptors", "clock"),
+        *("idempotency.store", "audit folder", "audit log", "disk space"),
+        *("file descriptors", "clock"),
     }
     assert all(each["status"] != "fail" for each in checks.values())
     assert checks["configuration"]["found"] == "pawl.yaml is valid"

@@ -10,13 +10,11 @@ import socket
 import subprocess
 import threading
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
+import own_servers
 import owned
 import stack
-
-REDIS = "/usr/bin/redis-server"
 
 
 def fresh_tenant() -> str:
@@ -28,49 +26,6 @@ def allowed(gateway: stack.Gateway, count: int, tenant: str) -> int:
     found = [gateway.get(tenant=tenant).status for _ in range(count)]
     assert set(found) <= {200, 429}, found
     return found.count(200)
-
-
-class OwnRedis:
-    """A server that a test may kill."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, owned.free_port()
-        self.process: subprocess.Popen[bytes] | None = None
-        self.start()
-
-    def url(self) -> str:
-        return f"redis://127.0.0.1:{self.port}/0"
-
-    def start(self) -> None:
-        self.process = subprocess.Popen(
-            [REDIS, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
-            + ["--save", "", "--appendonly", "yes", "--appendfsync", "always"],
-            stdout=subprocess.DEVNULL,
-        )
-        stack.wait_for(lambda: self.answers(), "Redis to answer")
-
-    def answers(self) -> bool:
-        ping = ["redis-cli", "-p", str(self.port), "ping"]
-        return subprocess.run(ping, capture_output=True, check=False).stdout == b"PONG\n"
-
-    def signal(self, which: signal.Signals) -> None:
-        assert self.process is not None
-        self.process.send_signal(which)
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
-
-
-@contextlib.contextmanager
-def own_redis(folder: Path) -> Iterator[OwnRedis]:
-    redis = OwnRedis(folder)
-    try:
-        yield redis
-    finally:
-        redis.kill()
 
 
 def test_two_gateways_share_a_limit_that_outlives_them(
@@ -90,10 +45,10 @@ def test_two_gateways_share_a_limit_that_outlives_them(
 
 
 def test_a_lost_store_is_seen_survived_and_found_again(pawl: Path, tmp_path: Path) -> None:
-    with own_redis(tmp_path) as redis:
+    with own_servers.redis(tmp_path) as redis:
         settings = {
             "buckets": "[{ name: hourly, rate: 3/1h }]",
-            "stores": f'  store: "{redis.url()}"\n  on_store_failure: local',
+            "stores": f'  store: "{redis.url}"\n  on_store_failure: local',
         }
         with stack.running(pawl, **settings) as gateway:
             assert allowed(gateway, 2, "acme") == 2
@@ -125,12 +80,12 @@ def test_a_stop_waits_for_what_the_stores_still_have_to_answer(pawl: Path, tmp_p
         release.wait(timeout=stack.WAIT_SECONDS)
         stack.answer_ok(connection, head)
 
-    with own_redis(tmp_path) as redis:
+    with own_servers.redis(tmp_path) as redis:
         settings = {
             "buckets": """
     - { name: slots, algorithm: concurrency, slots: 50, lease: 1m }
     - { name: month, algorithm: calendar, limit: 1000, every: month }""",
-            "stores": f'  store: "{redis.url()}"\n  store_deadline: 2s\n'
+            "stores": f'  store: "{redis.url}"\n  store_deadline: 2s\n'
             f"  calendar_store: sqlite:{tmp_path}/limits.db",
         }
         with stack.running(pawl, **settings) as gateway, contextlib.ExitStack() as clients:
@@ -150,8 +105,8 @@ def test_a_stop_gives_back_what_was_leased_and_not_used(pawl: Path, tmp_path: Pa
     limit, used = 500, 40
     tenants = [fresh_tenant() for _ in range(5)]
     buckets = f"[{{ name: hourly, rate: {limit}/1h }}]"
-    with own_redis(tmp_path) as redis:
-        store = f'  store: "{redis.url()}"\n  store_deadline: 2s\n'
+    with own_servers.redis(tmp_path) as redis:
+        store = f'  store: "{redis.url}"\n  store_deadline: 2s\n'
         with stack.running(pawl, buckets=buckets, stores=store + "  batch: 100") as gateway:
             for _ in range(used):
                 assert [allowed(gateway, 1, tenant) for tenant in tenants] == [1] * len(tenants)
@@ -163,10 +118,10 @@ def test_a_stop_gives_back_what_was_leased_and_not_used(pawl: Path, tmp_path: Pa
 def test_a_slow_store_is_waited_for_as_long_as_set_and_not_lost(
     pawl: Path, tmp_path: Path
 ) -> None:
-    with own_redis(tmp_path) as redis:
+    with own_servers.redis(tmp_path) as redis:
         settings = {
             "buckets": "[{ name: hourly, rate: 10/1h }]",
-            "stores": f'  store: "{redis.url()}"\n  store_deadline: 4s',
+            "stores": f'  store: "{redis.url}"\n  store_deadline: 4s',
         }
         with stack.running(pawl, **settings) as gateway:
             assert allowed(gateway, 1, "acme") == 1
@@ -183,10 +138,10 @@ def test_a_slow_store_is_waited_for_as_long_as_set_and_not_lost(
 
 
 def test_a_lost_store_refuses_or_lets_through_by_setting(pawl: Path, tmp_path: Path) -> None:
-    with own_redis(tmp_path) as redis:
+    with own_servers.redis(tmp_path) as redis:
         redis.kill()
         buckets = "[{ name: hourly, rate: 1/1h }]"
-        store = f'  store: "{redis.url()}"\n  on_store_failure: '
+        store = f'  store: "{redis.url}"\n  on_store_failure: '
         with stack.running(pawl, buckets=buckets, stores=store + "deny") as gateway:
             refused = gateway.get()
             assert refused.status == 503

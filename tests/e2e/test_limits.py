@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import socket
 import threading
 import time
@@ -121,19 +119,14 @@ def test_older_headers_are_spoken_where_they_are_asked_for(pawl: Path) -> None:
 
 
 def test_a_reload_keeps_what_was_used_under_another_rate(pawl: Path) -> None:
-    def reload(buckets: str) -> None:
-        before = len(gateway.events("config_reloaded"))
-        stack.write_config(gateway.folder, gateway.upstream.port, buckets=buckets)
-        os.kill(gateway.process.pid, signal.SIGHUP)
-        stack.wait_for(lambda: len(gateway.events("config_reloaded")) > before, "the reload")
-
     with stack.running(pawl, buckets="[{ name: global, rate: 4/1h }]") as gateway:
         assert statuses(gateway, 2) == [200, 200]
-        reload("[{ name: global, rate: 3/1h }]")
+        gateway.reload(buckets="[{ name: global, rate: 3/1h }]")
         assert statuses(gateway, 2) == [200, 429], "two of three were used"
-        reload("[{ name: global, algorithm: sliding_log, rate: 5/1h }]")
+        gateway.reload(buckets="[{ name: global, algorithm: sliding_log, rate: 5/1h }]")
         assert statuses(gateway, 3) == [200, 200, 429], "three of five were used"
-        reload("[{ name: global, algorithm: sliding_log, rate: 1/1h, on_change: reset }]")
+        fresh = "[{ name: global, algorithm: sliding_log, rate: 1/1h, on_change: reset }]"
+        gateway.reload(buckets=fresh)
         assert statuses(gateway, 2) == [200, 429], "nothing of one was used"
 
 

@@ -36,15 +36,10 @@ def run_wrk(gateway: stack.Gateway, script: Path) -> tuple[int, int]:
     return int(answers.group(1)), int(other.group(1)) if other else 0
 
 
-def resident_kib(pid: int) -> int:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0])
-
-
 def growth(gateway: stack.Gateway, script: Path) -> int:
-    before = resident_kib(gateway.process.pid)
+    before = gateway.memory_kib("VmRSS")
     run_wrk(gateway, script)
-    return resident_kib(gateway.process.pid) - before
+    return gateway.memory_kib("VmRSS") - before
 
 
 def test_load_is_served_without_an_error_or_growth(pawl: Path, tmp_path: Path) -> None:
@@ -61,6 +56,6 @@ def test_load_is_served_without_an_error_or_growth(pawl: Path, tmp_path: Path) -
         grown = min(growth(gateway, script) for _ in range(3))
         print(f"{first / SECONDS:.0f} answers a second; grown by {grown} KiB")
         # Sanitizers keep freed memory back for a while, so they are given more room.
-        assert grown < (200_000 if "san" in str(pawl) else 8_000), "memory grows with the load"
+        assert grown < (200_000 if stack.SANITIZED else 8_000), "memory grows with the load"
         assert gateway.metric("pawl_upstream_failures_total") == 0
         assert gateway.metric("pawl_requests_rejected_total") == 0

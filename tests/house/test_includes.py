@@ -13,7 +13,10 @@ EVERYTHING = None
 
 # The public headers are three rooms: words for everybody, the clock for those outside core, and the
 # doors for programs that link pawl.
-VOCABULARY = ("include/pawl/result.h", "include/pawl/time.h")
+VOCABULARY = (
+    *("include/pawl/durability.h", "include/pawl/duration.h"),
+    *("include/pawl/result.h", "include/pawl/time.h"),
+)
 CLOCK = "include/pawl/clock.h"
 
 # Who may include whom, beside itself and the vocabulary. An adapter is a room of its own.
@@ -30,13 +33,21 @@ MAY_INCLUDE: dict[str, Collection[str] | None] = {
     "metrics": ("base",),
     "net": ("base",),
     "server": ("clock", "base", "core", "port", "net"),
+    "admin": ("clock", "base", "core", "port", "runtime", "server", "metrics"),
     "adapter/redis": ("clock", "base", "core", "port", "net"),
     "adapter/*": ("clock", "base", "core", "port"),
     "gateway": (
         *("clock", "base", "core", "port", "runtime"),
-        *("net", "server", "config", "log", "metrics"),
+        *("net", "server", "admin", "config", "log", "metrics"),
     ),
-    "library": ("api", "clock", "base", "core", "port", "adapter/memory", "adapter/system"),
+    "assembly": (
+        *("clock", "base", "core", "port", "adapter/memory", "adapter/file"),
+        *("adapter/sqlite", "adapter/redis", "adapter/nats"),
+    ),
+    "library": (
+        *("api", "clock", "base", "core", "port", "runtime", "assembly"),
+        *("adapter/memory", "adapter/system"),
+    ),
     "cli": EVERYTHING,
     "sim": ("clock", "base", "core", "port", "runtime"),
     "bench": EVERYTHING,
@@ -47,7 +58,10 @@ MAY_INCLUDE: dict[str, Collection[str] | None] = {
 # What files beside the code that only test or measure it may use as well.
 TESTS_MAY_INCLUDE = ("src/port/*_conformance.h", "src/runtime/manual_clock.h", "tests/*")
 ROOM_TESTS_MAY_INCLUDE = {
+    "admin": ("src/adapter/memory/*", "src/net/fake.h"),
+    "adapter/curl": ("src/net/certificates_fixture.h",),
     "adapter/memory": ("src/adapter/system/system_clock.h",),
+    "adapter/nats": ("src/net/certificates_fixture.h",),
     "gateway": ("src/adapter/memory/*",),
     "runtime": ("src/adapter/memory/*",),
 }
@@ -134,7 +148,7 @@ def test_the_rule_reports_an_include_that_goes_up():
         ("src/adapter/redis/a.cc", "src/adapter/memory/b.h"),
         ("src/gateway/a.cc", "src/adapter/memory/b.h"),
         ("src/gateway/a_test.cc", "src/adapter/file/b.h"),
-        ("src/library/a.cc", "src/adapter/file/b.h"),
+        ("src/library/a.cc", "src/gateway/b.h"),
         ("src/metrics/a.cc", "src/core/limit/gcra.h"),
         ("src/runtime/a.cc", "tests/fault_proxy/fault_proxy.h"),
     ):
@@ -153,6 +167,8 @@ def test_the_rule_lets_an_include_go_down_and_beside():
         ("src/adapter/file/a.cc", "src/adapter/file/b.h"),
         ("src/adapter/redis/a.cc", "src/net/loop.h"),
         ("src/library/a.cc", "src/adapter/memory/b.h"),
+        ("src/library/a.cc", "src/assembly/b.h"),
+        ("src/assembly/a.cc", "src/adapter/nats/b.h"),
         ("src/cli/a.cc", "src/adapter/file/b.h"),
         ("src/core/limit/a_test.cc", "src/runtime/manual_clock.h"),
         ("src/net/a_test.cc", "tests/fault_proxy/fault_proxy.h"),

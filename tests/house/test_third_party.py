@@ -12,9 +12,10 @@ import tree
 
 # The product: each library has one home, which is no header.
 HOMES = {
-    "boost/asio": "src/net/loop.cc",
+    "boost/asio": "src/net/beside.cc",
     "openssl/": "src/net/tls.cc",
     "hiredis/": "src/adapter/redis/resp.cc",
+    "nats/": "src/adapter/nats/nats_connection.cc",
     "spdlog/": "src/log/sink.cc",
     "fmt/": "src/log/sink.cc",
     "CLI/": "src/cli/app.cc",
@@ -22,6 +23,7 @@ HOMES = {
     "prometheus/": "src/metrics/metrics.cc",
     "cctz/": "src/adapter/system/system_zones.cc",
     "sqlite3.h": "src/adapter/sqlite/database.cc",
+    "curl/": "src/adapter/curl/curl_http_client.cc",
 }
 TESTS = {
     "gtest/": tree.TEST_FILES,
@@ -82,10 +84,11 @@ def test_every_home_stands_and_is_no_header():
 
 def test_the_rule_reports_a_library_in_the_wrong_file():
     for path, header in (
-        ("src/net/loop.h", "boost/asio.hpp"),
+        ("src/net/beside.h", "boost/asio.hpp"),
         ("src/gateway/a.cc", "boost/asio/io_context.hpp"),
         ("src/net/tls_test.cc", "openssl/ssl.h"),
         ("src/adapter/redis/redis_client.cc", "hiredis/hiredis.h"),
+        ("src/adapter/nats/nats_event_sink.cc", "nats/nats.h"),
         ("src/core/http/a.cc", "boost/beast/http.hpp"),
         ("src/gateway/a.cc", "boost/json.hpp"),
         ("src/log/logger.cc", "spdlog/spdlog.h"),
@@ -102,7 +105,7 @@ def test_the_rule_reports_a_library_in_the_wrong_file():
 
 def test_the_rule_lets_a_library_stand_in_its_home():
     for path, header in (
-        ("src/net/loop.cc", "boost/asio/io_context.hpp"),
+        ("src/net/beside.cc", "boost/asio/io_context.hpp"),
         ("src/core/http/head_test.cc", "boost/beast/http/parser.hpp"),
         ("src/base/a_test.cc", "rapidcheck/gtest.h"),
         ("src/base/a_test.cc", "rapidcheck.h"),

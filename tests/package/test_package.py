@@ -35,6 +35,7 @@ COMMON_FILES = {
     "share/bash-completion/completions/pawl",
     "share/doc/pawl/README.md",
     "share/doc/pawl/copyright",
+    "share/doc/pawl/examples/executor.cc",
     "share/doc/pawl/examples/limiter.cc",
     "share/doc/pawl/examples/pawl.yaml",
     "share/fish/vendor_completions.d/pawl.fish",
@@ -124,18 +125,37 @@ def test_an_outside_project_finds_and_uses_the_library(installed: Path, tmp_path
     assert run(tmp_path / "outside") == f"pawl {version}\n10\n"
 
 
-def test_the_example_runs_against_the_installed_library(installed: Path, tmp_path: Path):
-    example = installed / "share/doc/pawl/examples/limiter.cc"
-    program = tmp_path / "limiter"
-    library = (f"-L{installed}/lib", "-lpawl")
+def built_example(installed: Path, name: str, tmp_path: Path) -> Path:
+    example = installed / f"share/doc/pawl/examples/{name}.cc"
+    program = tmp_path / name
+    stands_on = ("-lsqlite3", "-lhiredis", "-lnats", "-lssl", "-lcrypto", "-pthread")
+    library = (f"-L{installed}/lib", "-lpawl", *stands_on)
     run("g++", *STRICT, f"-I{installed}/include", example, *library, "-o", program)
-    assert run(program).splitlines() == [
+    return program
+
+
+def test_the_limiter_example_runs_against_the_installed_library(installed: Path, tmp_path: Path):
+    assert run(built_example(installed, "limiter", tmp_path)).splitlines() == [
         "acme: go, 1 left",
         "acme: go, 0 left",
         "acme: wait 200ms",
         "globex: go, 1 left",
         "acme: go, 0 left",
     ]
+
+
+def test_the_executor_example_charges_once_whatever_is_run_again(installed: Path, tmp_path: Path):
+    program = built_example(installed, "executor", tmp_path)
+    store = f"sqlite:{tmp_path}/intents.db"
+    first = run(program, store).splitlines()
+    assert first == [
+        "attempt 1: connection refused",
+        "attempt 2: connection refused",
+        "attempt 3: charged",
+        "answer: charge-17",
+        "answer: charge-17",
+    ]
+    assert run(program, store).splitlines() == ["answer: charge-17"] * 2
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])

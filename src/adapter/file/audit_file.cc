@@ -1,7 +1,7 @@
 #include "adapter/file/audit_file.h"
 
-#include <chrono>
 #include <csignal>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace pawl {
 namespace {
 
 // Between two looks at a disk that had no room.
-constexpr std::chrono::milliseconds retry_pause(100);
+constexpr Duration retry_pause = Duration::milliseconds(100);
 
 // Signals are for the threads that expect them. This also keeps SIGXFSZ, which a file-size limit
 // raises, from ending the process: the write fails with EFBIG instead.
@@ -22,7 +22,8 @@ void block_signals() {
 }  // namespace
 
 Result<std::unique_ptr<AuditFile>> AuditFile::open(const AuditFileOptions& options) {
-  ChainFile file = PAWL_TRY(ChainFile::open(options.path));
+  ChainFile file =
+      PAWL_TRY(ChainFile::open({.path = options.path, .part_bytes_max = options.part_bytes_max}));
   try {
     return std::unique_ptr<AuditFile>(new AuditFile(std::move(file), options));
   } catch (const std::system_error& error) {
@@ -34,61 +35,13 @@ Result<std::unique_ptr<AuditFile>> AuditFile::open(const AuditFileOptions& optio
 AuditFile::AuditFile(ChainFile file, const AuditFileOptions& options)
     : file_(std::move(file)),
       on_full_(options.on_full),
-      queue_events_max_(options.queue_events_max),
+      queue_({.on_full = options.on_full, .events_max = options.queue_events_max}),
       note_(file_.take_note()),
       writer_([this] { write_until_closed(); }) {}
 
 AuditFile::~AuditFile() {
-  {
-    const std::lock_guard guard(mutex_);
-    closing_ = true;
-  }
-  work_.notify_one();
+  queue_.close();
   writer_.join();
-}
-
-bool AuditFile::is_full() const {
-  return appended_ - durable_ >= queue_events_max_ || lag_bytes_ >= bounds::audit_queue_bytes_max;
-}
-
-Result<void> AuditFile::append(audit::Event event) {
-  audit::Draft draft = PAWL_TRY(audit::draft(event));
-  std::unique_lock lock(mutex_);
-  if (on_full_ == OnFull::block) {
-    progress_.wait(lock, [this] { return failed_ || !is_full(); });
-  }
-  if (failed_) return failure(failed_->code, failed_->message);
-  if (is_full()) {
-    return failure(Code::unavailable,
-                   "the audit log is full: " + std::to_string(appended_ - durable_) +
-                       " events wait for the disk");
-  }
-  lag_bytes_ += draft.text.size();
-  ++appended_;
-  queue_.push_back(std::move(draft));
-  const bool writer_may_sleep = queue_.size() == 1;
-  lock.unlock();
-  if (writer_may_sleep) work_.notify_one();
-  return {};
-}
-
-Result<void> AuditFile::flush() {
-  std::unique_lock lock(mutex_);
-  const std::uint64_t wanted = appended_;
-  progress_.wait(lock, [&] { return failed_ || durable_ >= wanted; });
-  if (durable_ < wanted) return std::unexpected(*failed_);
-  return {};
-}
-
-Result<void> AuditFile::health() {
-  const std::lock_guard lock(mutex_);
-  if (failed_) return std::unexpected(*failed_);
-  return {};
-}
-
-std::uint64_t AuditFile::lag() const {
-  const std::lock_guard guard(mutex_);
-  return appended_ - durable_;
 }
 
 std::string AuditFile::take_note() {
@@ -96,52 +49,26 @@ std::string AuditFile::take_note() {
   return std::exchange(note_, {});
 }
 
+void AuditFile::note(std::string what) {
+  const std::lock_guard guard(mutex_);
+  note_ = std::move(what);
+}
+
 void AuditFile::write_until_closed() {
   block_signals();
   while (true) {
-    const std::vector<audit::Draft> batch = take_batch();
+    const std::span<const audit::Draft> batch = queue_.batch(bounds::audit_batch_bytes_max);
     if (batch.empty()) return;
-    const Result<void> written = write(batch);
-
-    const std::lock_guard guard(mutex_);
-    if (!written) {
-      failed_ = written.error();
-      progress_.notify_all();
-      return;
+    if (const Result<void> written = file_.append(batch); !written) {
+      const Error& error = written.error();
+      const bool may_retry = error.code == Code::unavailable && may_send_again(error.outcome);
+      if (on_full_ == OnFull::fail || !may_retry) return queue_.fail(error);
+      note(error.message + "; events wait until then");
+      queue_.pause_after(error, retry_pause);
+      continue;
     }
-    durable_ += batch.size();
-    for (const audit::Draft& draft : batch) lag_bytes_ -= draft.text.size();
-    if (std::string note = file_.take_note(); !note.empty()) note_ = std::move(note);
-    progress_.notify_all();
-  }
-}
-
-// What waits now, up to the bound; nothing when the sink closes.
-std::vector<audit::Draft> AuditFile::take_batch() {
-  std::unique_lock lock(mutex_);
-  work_.wait(lock, [this] { return closing_ || !queue_.empty(); });
-  std::vector<audit::Draft> batch;
-  std::size_t bytes = 0;
-  while (!queue_.empty() && bytes < bounds::audit_batch_bytes_max) {
-    bytes += queue_.front().text.size();
-    batch.push_back(std::move(queue_.front()));
-    queue_.pop_front();
-  }
-  return batch;
-}
-
-Result<void> AuditFile::write(const std::vector<audit::Draft>& batch) {
-  while (true) {
-    Result<void> written = file_.append(batch);
-    if (written) return written;
-    const Error& error = written.error();
-    const bool may_retry = error.code == Code::unavailable && may_send_again(error.outcome);
-    if (on_full_ == OnFull::fail || !may_retry) return written;
-    {
-      const std::lock_guard guard(mutex_);
-      note_ = error.message + "; events wait until then";
-    }
-    std::this_thread::sleep_for(retry_pause);
+    if (std::string what = file_.take_note(); !what.empty()) note(std::move(what));
+    queue_.durable(batch.size());
   }
 }
 

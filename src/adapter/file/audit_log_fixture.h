@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "adapter/file/audit_log.h"
 #include "core/audit/chain.h"
 #include "core/audit/verifier.h"
 #include "tests/temp_folder.h"
@@ -67,21 +68,30 @@ inline audit::Event event(std::string operation) {
           .details = {}};
 }
 
-// The operations of a log, oldest first. A flaw in the chain is a failed test.
+inline std::string operation_of(std::string_view line) {
+  const auto record = json::parse(line);
+  return record ? *record->find("operation")->if_string() : std::string(line);
+}
+
+// The operations of a log, oldest first, over all its files. A flaw in the chain is a failed test,
+// and so is an anchor that is not as it should be.
 inline std::vector<std::string> operations_of(const std::string& path) {
-  const std::string text = read_file(path);
+  const AuditLog log = AuditLog::open(path).value();
+  EXPECT_EQ(log.anchor_problem(), "");
   audit::Verifier verifier;
-  verifier.take(text);
+  if (log.anchor()) verifier.expect(*log.anchor());
+  for (const AuditLog::Part& part : log.parts()) {
+    verifier.next_part();
+    EXPECT_TRUE(log.read(part, [&](std::string_view bytes) { verifier.take(bytes); }).has_value());
+  }
   const auto flaw = verifier.finish();
   EXPECT_FALSE(flaw.has_value()) << flaw->message;
 
   std::vector<std::string> operations;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const auto record = json::parse(line);
-    if (!record) continue;
-    operations.push_back(*record->find("operation")->if_string());
-  }
+  EXPECT_TRUE(log.read_lines([&](const AuditLog::Line& line) {
+                   operations.push_back(operation_of(line.text));
+                 })
+                  .has_value());
   return operations;
 }
 

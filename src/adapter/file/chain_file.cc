@@ -1,51 +1,18 @@
 #include "adapter/file/chain_file.h"
 
-#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
-
-#include "base/assert.h"
-#include "base/bounds.h"
-#include "base/json.h"
 
 namespace pawl {
 namespace {
 
-// How far back the end of the last record is looked for. A torn write leaves less than one record,
-// except that a power cut may leave a whole batch of zeros.
-constexpr auto tail_bytes_max =
-    static_cast<std::int64_t>(bounds::audit_batch_bytes_max + 2 * bounds::audit_event_bytes_max);
-
-std::string reason(int error) {
-  return std::system_category().message(error);
-}
-
-class Lock {
- public:
-  static Result<Lock> take(int fd, const std::string& path) {
-    while (::flock(fd, LOCK_EX) != 0) {
-      if (errno == EINTR) continue;
-      return failure(Code::unavailable,
-                     "cannot lock the audit log '" + path + "': " + reason(errno) +
-                         "; it must lie on a file system with locks, as local disks have them");
-    }
-    return Lock(fd);
-  }
-  Lock(Lock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Lock& operator=(Lock&&) = delete;
-  ~Lock() {
-    if (fd_ >= 0) ::flock(fd_, LOCK_UN);
-  }
-
- private:
-  explicit Lock(int fd) : fd_(fd) {}
-  int fd_;
-};
+using log_files::Lock;
+using log_files::reason;
+using log_files::Tail;
 
 Result<void> sync_folder(const std::filesystem::path& folder) {
   const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -73,72 +40,8 @@ Result<void> make_folder(const std::filesystem::path& folder) {
                                         "' for the audit log: " + reason(errno));
 }
 
-struct Tail {
-  audit::Link head;
-  std::int64_t end;  // of the last whole record
-};
-
-Result<std::string> read_last(int fd, std::int64_t size, std::int64_t wanted) {
-  std::string bytes(static_cast<std::size_t>(std::min(size, wanted)), '\0');
-  std::size_t done = 0;
-  const std::int64_t start = size - static_cast<std::int64_t>(bytes.size());
-  while (done < bytes.size()) {
-    const ssize_t got = ::pread(fd, bytes.data() + done, bytes.size() - done,
-                                start + static_cast<std::int64_t>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      return failure(Code::unavailable, "cannot read it: " + reason(got < 0 ? errno : EIO));
-    }
-    done += static_cast<std::size_t>(got);
-  }
-  return bytes;
-}
-
-// Whether a file without any whole line can be the first record, torn. Anything else is somebody
-// else's file, and must not be cut.
-bool is_torn_first_record(std::string_view text) {
-  return text.size() <= bounds::audit_event_bytes_max &&
-         std::string_view("{\"").starts_with(text.substr(0, 2)) &&
-         (!json::parse(text) || audit::read_link(text));
-}
-
-Result<Tail> read_tail(int fd, std::int64_t size) {
-  for (std::int64_t wanted = 4096;; wanted *= 8) {
-    const std::string bytes = PAWL_TRY(read_last(fd, size, std::min(wanted, tail_bytes_max)));
-    const bool from_the_start = static_cast<std::int64_t>(bytes.size()) == size;
-    const std::size_t end = bytes.rfind('\n');
-    if (end == std::string::npos && from_the_start) {
-      if (is_torn_first_record(bytes)) return Tail{.head = {}, .end = 0};
-      return failure(Code::invalid, "it holds no audit record");
-    }
-    const std::size_t before =
-        end == std::string::npos || end == 0 ? std::string::npos : bytes.rfind('\n', end - 1);
-    if (end != std::string::npos && (before != std::string::npos || from_the_start)) {
-      const std::size_t start = before + 1;  // npos + 1 is 0
-      const std::string_view line = std::string_view(bytes).substr(start, end - start);
-      return Tail{.head = PAWL_TRY(audit::read_link(line)),
-                  .end = size - static_cast<std::int64_t>(bytes.size() - end - 1)};
-    }
-    if (wanted >= tail_bytes_max) {
-      return failure(Code::invalid,
-                     "no record in its last " + std::to_string(bytes.size()) + " bytes");
-    }
-  }
-}
-
-// Room may come back; a disk that failed may not.
-bool is_want_of_room(int error) {
-  return error == ENOSPC || error == EDQUOT || error == EFBIG;
-}
-
-}  // namespace
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-Result<ChainFile> ChainFile::open(std::string path) {
-  PAWL_TRY(make_folder(folder_of(path)));
+// Opens the file, or makes it; its name is durable before anything is written to it.
+Result<Descriptor> open_file(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   if (file.get() < 0) {
     return failure(Code::unavailable, "cannot open the audit log '" + path + "': " + reason(errno) +
@@ -150,10 +53,76 @@ Result<ChainFile> ChainFile::open(std::string path) {
                                       "' is not a regular file; name another path in audit.sinks");
   }
   PAWL_TRY(sync_folder(folder_of(path)));
-  ChainFile opened(std::move(path), std::move(file));
-  const Lock lock = PAWL_TRY(Lock::take(opened.file_.get(), opened.path_));
-  PAWL_TRY(opened.catch_up());
+  return file;
+}
+
+// Written at once, so that it is still in the processor's cache when the kernel copies it.
+constexpr std::size_t write_bytes = 128 * 1024;
+
+// Room may come back; a disk that failed may not.
+bool is_want_of_room(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+// Where a log goes on whose own file has no record yet.
+Result<audit::Link> head_of_full_parts(const std::string& path) {
+  const std::vector<std::string> parts = PAWL_TRY(log_files::full_parts(path));
+  if (parts.empty()) return audit::Link{};
+  const std::string& last = parts.back();
+  const Descriptor file(::open(last.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status = {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) {
+    return failure(Code::unavailable, "cannot read '" + last + "': " + reason(errno));
+  }
+  if (status.st_size == 0) return failure(Code::invalid, "'" + last + "' is empty");
+  Tail tail = PAWL_TRY(log_files::read_tail(file.get(), status.st_size));
+  if (tail.end != status.st_size || tail.head.seq != log_files::last_seq_of(last)) {
+    return failure(Code::invalid, "'" + last + "' does not end with the record it is named after");
+  }
+  return std::move(tail.head);
+}
+
+}  // namespace
+
+Result<ChainFile> ChainFile::open(ChainFileOptions options) {
+  PAWL_TRY(make_folder(folder_of(options.path)));
+  Descriptor file = PAWL_TRY(open_file(options.path));
+  ChainFile opened(std::move(options), std::move(file));
+  PAWL_TRY(opened.lock());
   return opened;
+}
+
+// With it the file is the one that is written to, and all in it is known.
+Result<Lock> ChainFile::lock() {
+  while (true) {
+    {
+      Lock lock = PAWL_TRY(Lock::take(file_.get(), path_, Lock::Kind::exclusive));
+      if (PAWL_TRY(is_current())) {
+        PAWL_TRY(catch_up());
+        if (size_ < part_bytes_max_ || !set_aside()) return lock;
+      }
+    }
+    file_ = PAWL_TRY(open_file(path_));
+    seen_ = false;
+    size_ = 0;
+  }
+}
+
+// No longer when it was set aside, by whomever.
+Result<bool> ChainFile::is_current() {
+  struct stat status = {};
+  if (::fstat(file_.get(), &status) != 0) {
+    return failure(Code::unavailable,
+                   "cannot look at the audit log '" + path_ + "': " + reason(errno));
+  }
+  if (status.st_nlink == 0) {
+    return failure(
+        Code::invalid,
+        "the audit log '" + path_ +
+            "' was deleted while in use; put it back, or move what is left of it away, '" +
+            log_files::anchor_path(path_) + "' too, and restart pawl to begin a new one");
+  }
+  return log_files::is_at(file_.get(), path_);
 }
 
 // Reads what others have written since the lock was last held, and cuts off what one of them left
@@ -164,11 +133,6 @@ Result<void> ChainFile::catch_up() {
     return failure(Code::unavailable,
                    "cannot look at the audit log '" + path_ + "': " + reason(errno));
   }
-  if (status.st_nlink == 0) {
-    return failure(
-        Code::invalid,
-        "the audit log '" + path_ + "' was deleted while in use; restart pawl to begin a new one");
-  }
   if (status.st_size < size_) {
     return failure(Code::invalid, "the audit log '" + path_ + "' was cut from " +
                                       std::to_string(size_) + " to " +
@@ -176,39 +140,92 @@ Result<void> ChainFile::catch_up() {
                                       " bytes while in use: acknowledged records are gone; put "
                                       "them back, or move the file away, and restart pawl");
   }
-  if (status.st_size == size_) return {};
+  if (seen_ && status.st_size == size_) return {};
 
-  Result<Tail> tail = read_tail(file_.get(), status.st_size);
-  if (!tail) {
-    return failure(tail.error().code,
-                   "the audit log '" + path_ + "' cannot be continued: " + tail.error().message +
-                       "; if it is an audit log, `pawl audit verify` shows where it is damaged; "
-                       "move the file away to begin a new one");
-  }
-  if (tail->end < status.st_size) {
-    if (::ftruncate(file_.get(), tail->end) != 0) {
+  Tail tail = PAWL_TRY(find_tail(status.st_size));
+  if (!seen_) PAWL_TRY(check_anchor(tail.head));
+  if (tail.end < status.st_size) {
+    if (::ftruncate(file_.get(), tail.end) != 0) {
       return failure(Code::unavailable,
                      "cannot cut the torn end off the audit log '" + path_ + "': " + reason(errno));
     }
     note_ = "the audit log '" + path_ +
             "' ended in the middle of a record, as after a crash: its last " +
-            std::to_string(status.st_size - tail->end) +
+            std::to_string(status.st_size - tail.end) +
             " bytes were cut off; no acknowledged record was lost";
   }
-  head_ = std::move(tail->head);
-  size_ = tail->end;
+  head_ = std::move(tail.head);
+  size_ = tail.end;
+  seen_ = true;
   return {};
 }
 
+Result<Tail> ChainFile::find_tail(std::int64_t size) {
+  Result<Tail> tail = size == 0 ? Result<Tail>() : log_files::read_tail(file_.get(), size);
+  if (tail && tail->end == 0) {
+    Result<audit::Link> head = head_of_full_parts(path_);
+    if (head) {
+      tail->head = *std::move(head);
+    } else {
+      tail = std::unexpected(std::move(head).error());
+    }
+  }
+  if (tail) return tail;
+  return failure(tail.error().code,
+                 "the audit log '" + path_ + "' cannot be continued: " + tail.error().message +
+                     "; if it is an audit log, `pawl audit verify` shows where it is damaged; "
+                     "move the file away, and '" +
+                     log_files::anchor_path(path_) + "' with it, to begin a new one");
+}
+
+// An anchor never leads: where it seems to, records that were acknowledged are gone.
+Result<void> ChainFile::check_anchor(const audit::Link& head) {
+  const std::string name = log_files::anchor_path(path_);
+  const Result<std::optional<audit::Anchor>> anchor = log_files::read_anchor_of(path_);
+  if (!anchor && anchor.error().code == Code::invalid) {
+    note_ = anchor.error().message + "; it is written anew with the next event";
+    ::unlink(name.c_str());
+    return {};
+  }
+  if (!anchor) return std::unexpected(anchor.error());
+  if (!*anchor) return {};
+  const audit::Anchor& wanted = **anchor;
+  const bool fits = wanted.seq < head.seq || (wanted.seq == head.seq && wanted.hash == head.hash);
+  if (fits) return {};
+  return failure(Code::invalid,
+                 "the audit log '" + path_ + "' ends with record " + std::to_string(head.seq) +
+                     ", but '" + name + "' says that record " + std::to_string(wanted.seq) +
+                     " with hash " + wanted.hash +
+                     " was written: the end of the log was cut off or replaced; put it back, or "
+                     "move both files away to begin a new log");
+}
+
+// Gives the file the name of a full part. One that cannot get it is written on.
+bool ChainFile::set_aside() {
+  const std::string part = log_files::full_part_path(path_, head_.seq);
+  const bool is_taken = ::access(part.c_str(), F_OK) == 0;
+  if (!is_taken && std::rename(path_.c_str(), part.c_str()) == 0) return true;
+  note_ = "cannot rename the audit log '" + path_ + "' to '" + part +
+          "': " + reason(is_taken ? EEXIST : errno) + "; it grows on until that is possible";
+  return false;
+}
+
 Result<void> ChainFile::append(std::span<const audit::Draft> drafts) {
-  const Lock lock = PAWL_TRY(Lock::take(file_.get(), path_));
-  PAWL_TRY(catch_up());
+  const Lock held = PAWL_TRY(lock());
   audit::Chain chain(head_);
-  std::string text;
-  for (const audit::Draft& draft : drafts) chain.link(draft, text);
-  PAWL_TRY(write(text));
+  batch_.clear();
+  std::int64_t written = 0;
+  for (const audit::Draft& draft : drafts) {
+    chain.link(draft, batch_);
+    if (batch_.size() < write_bytes && &draft != &drafts.back()) continue;
+    PAWL_TRY(write(batch_));
+    written += static_cast<std::int64_t>(batch_.size());
+    batch_.clear();
+  }
+  PAWL_TRY(sync());
   head_ = chain.head();
-  size_ += static_cast<std::int64_t>(text.size());
+  size_ += written;
+  write_anchor();
   return {};
 }
 
@@ -219,10 +236,27 @@ Result<void> ChainFile::write(std::string_view text) {
     if (written < 0) return std::unexpected(undone(errno, is_want_of_room(errno)));
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+  return {};
+}
+
+Result<void> ChainFile::sync() {
   // A failed sync is final. The kernel may have dropped the pages it could not write and called
   // them clean, so that a second call would succeed and prove nothing.
   if (::fdatasync(file_.get()) != 0) return std::unexpected(undone(errno, false));
   return {};
+}
+
+// Not synced: the kernel keeps it when pawl is killed, and after a power cut it lags at worst. It
+// lies within one sector, so it is never half written. Opened anew each time, lest a deleted one be
+// written on.
+void ChainFile::write_anchor() {
+  const std::string name = log_files::anchor_path(path_);
+  const std::string text = audit::anchor_text(head_);
+  const Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const auto written = file.get() < 0 ? -1 : ::pwrite(file.get(), text.data(), text.size(), 0);
+  if (written == static_cast<ssize_t>(text.size())) return;
+  note_ = "cannot write the audit log's anchor '" + name + "': " + reason(errno) +
+          "; until it can be written, a log whose end is cut off looks whole";
 }
 
 // Takes back what a failed append has left in the file.

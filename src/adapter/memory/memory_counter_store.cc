@@ -57,6 +57,7 @@ bool MemoryCounterStore::check_known(Counts counts, std::int64_t cost, limit::An
     hashes[i] = hash(policy, counts[i].key);
   }
   answer.now = {.moment = limit::Moment::from_ns(clock_.steady_now().ns()), .wall = {}};
+  answer.as_decided = true;
   if (answer.now.moment.ns() < open_from_.load(std::memory_order_acquire)) return false;
   std::array<CellTable::Reading, few> readings;
   for (int pauses = 0;; CellTable::stand_back(pauses)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapter/redis/script_runner.h"
 #include "adapter/redis/slots.h"
 #include "base/assert.h"
 #include "base/bounds.h"
@@ -10,14 +11,7 @@
 namespace pawl::redis {
 namespace {
 
-constexpr std::size_t excerpt_bytes = 80;  // of what a reply or a key holds, in a message
-
-std::unexpected<Error> strange_reply(const Reply& reply) {
-  return std::unexpected(Error(Code::internal, Outcome::unknown,
-                               "redis: a script answered '" +
-                                   to_string(reply).substr(0, excerpt_bytes) +
-                                   "', which pawl does not understand"));
-}
+constexpr std::size_t excerpt_bytes = 80;  // of what a key holds, in a message
 
 CountItem item_of(const limit::Count& count, std::size_t place) {
   const limit::Policy& policy = *count.policy;
@@ -124,7 +118,13 @@ limit::Answer decide(const CountGroup& group, const FoundCounts& found, std::int
     states[i].marks = &marks[i];
     members.push_back({.policy = &group.items[i].exact(), .state = &states[i]});
   }
-  return limit::decide(members, {.cost = cost}, found.now);
+  limit::Answer answer = limit::decide(members, {.cost = cost}, found.now);
+  // By a rule that is not quite the one that the policy tells.
+  if (std::ranges::any_of(group.items,
+                          [](const CountItem& item) { return item.rounded.has_value(); })) {
+    answer.as_decided = false;
+  }
+  return answer;
 }
 
 }  // namespace pawl::redis

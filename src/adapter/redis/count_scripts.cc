@@ -21,17 +21,6 @@ std::int64_t microseconds_of(Duration hold) {
 
 }  // namespace
 
-// A script on its way, with all its words after the name.
-struct CountScripts::Eval {
-  const Script* script;
-  std::string key;
-  SteadyInstant deadline;
-  std::vector<std::string> words = {};
-  Done done = {};
-  bool is_whole = false;  // sent as a text, not by its name
-  int unknown = 0;        // so often the server did not know the name
-};
-
 // A script on a group; its arguments before and after the rules.
 struct CountScripts::Step {
   const CountGroup& group;
@@ -48,7 +37,7 @@ struct CountScripts::Step {
 };
 
 CountScripts::CountScripts(Client& client, Clock& clock, CountScriptsOptions options)
-    : client_(client), clock_(clock), options_(std::move(options)) {}
+    : clock_(clock), options_(std::move(options)), runner_(client, clock) {}
 
 CountScripts::~CountScripts() = default;
 
@@ -96,26 +85,6 @@ void CountScripts::amend(const CountGroup& group, const Amendment& how, SteadyIn
   run(std::move(step));
 }
 
-// By its name; where the server does not know that yet, by its text, which makes it known. When a
-// server has forgotten it, many calls hear so at once: one brings the text, the others come after.
-void CountScripts::eval(std::unique_ptr<Eval> eval) {
-  std::vector<std::string_view> command = {eval->is_whole ? "EVAL" : "EVALSHA",
-                                           eval->is_whole ? eval->script->text : eval->script->sha};
-  command.insert(command.end(), eval->words.begin(), eval->words.end());
-  const std::string_view key = eval->key;
-  const Duration left = eval->deadline - clock_.steady_now();
-  if (eval->is_whole) ++texts_under_way_;
-  client_.call(command, key, left, [this, eval = std::move(eval)](Result<Reply> reply) mutable {
-    if (eval->is_whole) --texts_under_way_;
-    if (reply || reply.error().code != Code::not_found || eval->is_whole) {
-      return eval->done(std::move(reply));
-    }
-    // The text that is under way may be for another node of a cluster: ask by name once more only.
-    eval->is_whole = ++eval->unknown == 2 || texts_under_way_ == 0;
-    this->eval(std::move(eval));
-  });
-}
-
 void CountScripts::run(std::unique_ptr<Step> step) {
   const std::vector<CountItem>& items = step->group.items;
   if (++step->tries > tries_max) {
@@ -125,9 +94,8 @@ void CountScripts::run(std::unique_ptr<Step> step) {
                                    "one name the same rule everywhere"));
   }
   const Instant wall = step->server_time.value_or(wall_now());
-  auto eval = std::make_unique<Eval>(
-      Eval{.script = step->script, .key = items[0].key, .deadline = step->deadline});
-  std::vector<std::string>& words = eval->words;
+  ScriptCall call{.script = *step->script, .key = items[0].key, .deadline = step->deadline};
+  std::vector<std::string>& words = call.words;
   words.push_back(std::to_string(items.size() + (step->record ? 1 : 0)));
   for (const CountItem& item : items) words.push_back(item.key);
   if (step->record) words.push_back(*step->record);
@@ -141,10 +109,9 @@ void CountScripts::run(std::unique_ptr<Step> step) {
     }
   }
   words.insert(words.end(), step->after.begin(), step->after.end());
-  eval->done = [this, step = std::move(step)](Result<Reply> reply) mutable {
+  runner_.run(std::move(call), [this, step = std::move(step)](Result<Reply> reply) mutable {
     on_reply(std::move(step), std::move(reply));
-  };
-  this->eval(std::move(eval));
+  });
 }
 
 void CountScripts::on_reply(std::unique_ptr<Step> step, Result<Reply> reply) {
@@ -166,8 +133,7 @@ void CountScripts::carry_over(std::unique_ptr<Step> step, const Reply& reply) {
   if (step->charge > 0 && !found->lasts && !decide(group, *found, step->charge).allowed) {
     return step->done(reply);
   }
-  auto eval = std::make_unique<Eval>(
-      Eval{.script = &scripts_.carry, .key = group.items[0].key, .deadline = step->deadline});
+  ScriptCall call{.script = scripts_.carry, .key = group.items[0].key, .deadline = step->deadline};
   const std::int64_t slack = options_.time == nullptr ? slack_ms : hand_moved_slack_ms;
   std::vector<std::string> keys;
   std::vector<std::string> arguments;
@@ -181,15 +147,15 @@ void CountScripts::carry_over(std::unique_ptr<Step> step, const Reply& reply) {
     keys.push_back(group.items[i].key);
     arguments.insert(arguments.end(), {kept, text, std::to_string(ms > 0 ? ms + slack : 0)});
   }
-  eval->words.push_back(std::to_string(keys.size()));
-  eval->words.insert(eval->words.end(), keys.begin(), keys.end());
-  eval->words.insert(eval->words.end(), arguments.begin(), arguments.end());
-  eval->done = [this, step = std::move(step)](const Result<Reply>& carried) mutable {
-    if (carried) return run(std::move(step));
-    const Error& error = carried.error();
-    step->done(std::unexpected(Error(error.code, Outcome::not_applied, error.message)));
-  };
-  this->eval(std::move(eval));
+  call.words.push_back(std::to_string(keys.size()));
+  call.words.insert(call.words.end(), keys.begin(), keys.end());
+  call.words.insert(call.words.end(), arguments.begin(), arguments.end());
+  runner_.run(std::move(call),
+              [this, step = std::move(step)](const Result<Reply>& carried) mutable {
+                if (carried) return run(std::move(step));
+                const Error& error = carried.error();
+                step->done(std::unexpected(Error(error.code, Outcome::not_applied, error.message)));
+              });
 }
 
 }  // namespace pawl::redis

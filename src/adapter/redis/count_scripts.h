@@ -8,7 +8,6 @@
 // Threads:  any.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "adapter/redis/count_group.h"
 #include "adapter/redis/redis_client.h"
 #include "adapter/redis/redis_scripts.h"
+#include "adapter/redis/script_runner.h"
 #include "pawl/clock.h"
 
 namespace pawl::redis {
@@ -65,19 +65,16 @@ class CountScripts {
   Instant wall_now();
 
  private:
-  struct Eval;
   struct Step;
 
-  void eval(std::unique_ptr<Eval> eval);
   void run(std::unique_ptr<Step> step);
   void on_reply(std::unique_ptr<Step> step, Result<Reply> reply);
   void carry_over(std::unique_ptr<Step> step, const Reply& reply);
 
-  Client& client_;
   Clock& clock_;
   const CountScriptsOptions options_;
   const Scripts scripts_;
-  std::atomic<int> texts_under_way_ = 0;
+  ScriptRunner runner_;
 };
 
 }  // namespace pawl::redis

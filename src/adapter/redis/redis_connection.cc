@@ -56,10 +56,11 @@ void Connection::connected(net::StreamPtr plain) {
     stream_ = std::move(plain);
     return log_in();
   }
-  auto stream = around_.tls->connect(std::move(plain), target_.host, [this](Result<void> how) {
-    if (!how) return break_off(how.error().message);
-    log_in();
-  });
+  auto stream =
+      around_.tls->connect(around_.loop, std::move(plain), target_.host, [this](Result<void> how) {
+        if (!how) return break_off(how.error().message);
+        log_in();
+      });
   if (!stream) return break_off(stream.error().message);
   stream_ = std::move(*stream);
 }

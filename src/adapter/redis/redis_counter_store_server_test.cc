@@ -676,6 +676,9 @@ TEST_F(RedisCounterStoreTest, AcrossSlotsRecordsStayNoLongerThanSomebodyMayUndo)
   const std::string url = redis::server_of_run("PAWL_TEST_REDIS_CLUSTER");
   const auto client = redis::Client::make(redis::parse_redis_url(url).value(), clock_).value();
   const auto ask_node = [&](const char* command, const std::string& what, const std::string& key) {
+    // No node passes KEYS on, so that the client must have heard before whose slot it is.
+    const std::string_view passed_on[] = {"EXISTS", key};
+    EXPECT_TRUE(client->call_and_wait(passed_on, key, long_deadline));
     const std::string_view words[] = {command, what};
     return client->call_and_wait(words, key, long_deadline).value();
   };

@@ -1,8 +1,7 @@
 #include "adapter/redis/redis_scripts.h"
 
-#include <utility>
-
-#include "adapter/redis/sha1.h"
+#include <string>
+#include <string_view>
 
 namespace pawl::redis {
 namespace {
@@ -459,8 +458,6 @@ std::string joined(std::string_view first, std::string_view second) {
 }
 
 }  // namespace
-
-Script::Script(std::string text_) : text(std::move(text_)), sha(sha1_hex(text)) {}
 
 Scripts::Scripts()
     : ask(joined(counts, redis::ask)),

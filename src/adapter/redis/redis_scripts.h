@@ -22,16 +22,9 @@
 //   rule, or is none; or `now -2`: that now lies in none of a calendar's windows.
 #pragma once
 
-#include <string>
-#include <string_view>
+#include "adapter/redis/script_runner.h"
 
 namespace pawl::redis {
-
-struct Script {
-  explicit Script(std::string text_);
-  std::string text;
-  std::string sha;
-};
 
 struct Scripts {
   Script ask;

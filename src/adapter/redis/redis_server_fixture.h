@@ -1,122 +1,44 @@
-// Redis servers of a test's own, which it may kill and start again: each in a folder of its own, on
-// a free port, gone with the object. They die with the test program, however that ends.
+// Redis servers of a test's own, beside those of the run.
 #pragma once
 
-#include <arpa/inet.h>
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <gtest/gtest.h>
 #include <latch>
 #include <memory>
-#include <netinet/in.h>
-#include <sstream>
 #include <string>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
-#include <vector>
+#include <utility>
 
-#include "pawl/clock.h"
 #include "pawl/result.h"
-#include "tests/temp_folder.h"
+#include "tests/own_server.h"
 
 namespace pawl::redis {
 
-class RealClock final : public Clock {
- public:
-  Instant wall_now() override {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return Instant::from_ns(std::chrono::nanoseconds(now).count());
-  }
-  SteadyInstant steady_now() override {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return SteadyInstant::from_ns(std::chrono::nanoseconds(now).count());
-  }
-};
+using pawl::eventually;
+using pawl::RealClock;
 
-// Looks again and again, for a time that is long for any machine.
-inline ::testing::AssertionResult eventually(const std::function<bool()>& holds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) {
-      return ::testing::AssertionFailure() << "not within 30 s";
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return ::testing::AssertionSuccess();
-}
-
-// What the test run started; a test without it fails.
 inline std::string server_of_run(const char* variable) {
-  const char* value = std::getenv(variable);
-  if (value == nullptr) {
-    ADD_FAILURE() << variable << " is not set: run this with tools/test, or with"
-                  << " tests/services/services.py run redis cluster -- …";
-    return "redis://127.0.0.1:1";
-  }
-  return value;
+  return pawl::server_of_run(variable, "redis://127.0.0.1:1");
 }
 
-class RedisServer {
+class RedisServer : public OwnServer {
  public:
-  using Options = std::vector<std::string>;
+  using Options = Words;
 
-  explicit RedisServer(Options options = {}) : options_(std::move(options)) {
-    port_ = free_port();
-    bus_port_ = free_port();
+  // The word PORT among the options stands for the port.
+  explicit RedisServer(Options options = {}) {
+    Words words = {"redis-server", "--bind",         "127.0.0.1", "--dir", folder().path(),
+                   "--logfile",    log_path(),       "--save",    "",      "--port",
+                   port(),         "--cluster-port", bus_port()};
+    for (std::string& option : options) words.push_back(option == "PORT" ? port() : option);
+    set_command(std::move(words));
     start();
   }
-  ~RedisServer() { kill(); }
-  RedisServer(const RedisServer&) = delete;
-  RedisServer& operator=(const RedisServer&) = delete;
 
-  void start() {
-    std::vector<std::string> words = {"redis-server",
-                                      "--bind",
-                                      "127.0.0.1",
-                                      "--dir",
-                                      folder_.path(),
-                                      "--logfile",
-                                      "redis.log",
-                                      "--save",
-                                      "",
-                                      "--port",
-                                      port(),
-                                      "--cluster-port",
-                                      std::to_string(bus_port_)};
-    words.insert(words.end(), options_.begin(), options_.end());
-    std::vector<char*> arguments;
-    for (std::string& word : words) {
-      if (word == "PORT") word = port();
-      arguments.push_back(word.data());
-    }
-    arguments.push_back(nullptr);
-    const pid_t parent = getpid();
-    pid_ = fork();
-    if (pid_ != 0) return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == parent) execvp(arguments[0], arguments.data());
-    _exit(127);
-  }
-  // As a power cut would: nothing is said to anybody.
-  void kill() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-
-  std::string port() const { return std::to_string(port_); }
   std::string bus_port() const { return std::to_string(bus_port_); }
-  std::string address() const { return "127.0.0.1:" + port(); }
 
   // What redis-cli prints.
   std::string cli(const std::string& command) const {
@@ -130,36 +52,9 @@ class RedisServer {
     while (output.ends_with('\n')) output.pop_back();
     return output;
   }
-  std::string log() const {
-    std::ostringstream text;
-    text << std::ifstream(folder_ / "redis.log").rdbuf();
-    return text.str();
-  }
 
  private:
-  // Below the ports that the kernel gives to clients, beside those the test run's servers take.
-  static int free_port() {
-    static int next = static_cast<int>(getpid() * 13 % 10'000);
-    for (int tries = 0; tries < 10'000; ++tries) {
-      const int port = 22'000 + next++ % 10'000;
-      const int handle = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      sockaddr_in address = {};
-      address.sin_family = AF_INET;
-      address.sin_port = htons(static_cast<std::uint16_t>(port));
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      const bool is_free =
-          bind(handle, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-      close(handle);
-      if (is_free) return port;
-    }
-    std::abort();
-  }
-
-  Options options_;
-  TempFolder folder_;
-  int port_ = 0;
-  int bus_port_ = 0;
-  pid_t pid_ = 0;
+  const int bus_port_ = free_port();
 };
 
 // Three masters, the second of which has the slots from 5461 to 10922, and a replica of the first.

@@ -9,7 +9,9 @@ namespace {
 
 using limit::Moment;
 using sqlite::Bytes;
+using sqlite::bytes_of;
 using sqlite::Row;
+using sqlite::text_of;
 
 // Times are nanoseconds since 1970 by the world's clock. `rule` is kept_rule.h's text; `marks` are
 // three little-endian numbers of 8 bytes each: at, cost, holder.
@@ -79,14 +81,6 @@ limit::Marks unpacked(Bytes bytes) {
   return marks;
 }
 
-Bytes bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-
-std::string text_of(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // The store's time is the world's.
 limit::Now now_at(std::int64_t ns) {
   return {.moment = Moment::from_ns(ns), .wall = Instant::from_ns(ns)};
@@ -142,7 +136,7 @@ class CounterBook::Step {
 
   Result<void> read(const Counted& item) {
     Kept* kept = book_.find(item);
-    if (kept == nullptr) return std::unexpected(*book_.broken_);
+    if (kept == nullptr) return std::unexpected(*book_.broken());
     if (kept->damaged) {
       return failure(Code::invalid, "the count of '" + item.policy->name +
                                         "' is not as pawl wrote it: reset it, or put back a copy "
@@ -171,20 +165,12 @@ class CounterBook::Step {
 };
 
 CounterBook::CounterBook(sqlite::Database& database, const CounterBookOptions& options, Instant now)
-    : database_(database), options_(options), now_(now_at(now.ns())) {}
-
-bool CounterBook::run(sqlite::Sql sql, std::initializer_list<sqlite::Value> values,
-                      const sqlite::Database::Each& each) {
-  if (broken_) return false;
-  const Result<void> done = database_.run(sql, values, each);
-  if (!done) broken_ = done.error();
-  return done.has_value();
-}
+    : Book(database), options_(options), now_(now_at(now.ns())) {}
 
 CounterBook::Kept* CounterBook::find(const Counted& item) {
   const auto [place, is_new] = kept_.try_emplace({item.policy->name, item.key});
   Kept& kept = place->second;
-  if (!is_new) return broken_ ? nullptr : &kept;
+  if (!is_new) return broken() ? nullptr : &kept;
   const bool done =
       run("SELECT rule, a, b, closed_until, marks FROM counts WHERE policy = ?1 AND key = ?2",
           {std::string_view(item.policy->name), bytes_of(item.key)}, [&](const Row& row) {
@@ -215,12 +201,12 @@ Result<void> CounterBook::make_room(Items items) {
   std::int64_t missing = 0;
   for (const Counted& item : items) {
     const Kept* kept = find(item);
-    if (kept == nullptr) return std::unexpected(*broken_);
+    if (kept == nullptr) return std::unexpected(*broken());
     if (!kept->stored && !kept->changed) ++missing;
   }
   if (missing == 0) return {};
   const Totals* all = totals();
-  if (all == nullptr) return std::unexpected(*broken_);
+  if (all == nullptr) return std::unexpected(*broken());
   if (all->counts + added_ + missing <= static_cast<std::int64_t>(options_.counts_max)) return {};
   return failure(Code::refused, "all " + std::to_string(options_.counts_max) +
                                     " counts are in use: new keys are refused until some are at "
@@ -237,7 +223,7 @@ Result<limit::Answer> CounterBook::check(Items items, limit::Ask ask) {
 
 Result<Reservation> CounterBook::reserve(Items items, limit::Ask ask, Duration hold) {
   Totals* all = totals();
-  if (all == nullptr) return std::unexpected(*broken_);
+  if (all == nullptr) return std::unexpected(*broken());
   if (all->reservations >= static_cast<std::int64_t>(options_.reservations_max)) {
     return failure(Code::refused, "too many open reservations (" +
                                       std::to_string(all->reservations) +
@@ -250,7 +236,7 @@ Result<Reservation> CounterBook::reserve(Items items, limit::Ask ask, Duration h
       run("INSERT INTO reservations VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
           {static_cast<std::int64_t>(ask.holder), std::string_view(items[0].policy->name),
            bytes_of(items[0].key), ask.cost, charged, now_.moment.ns(), (now_.moment + hold).ns()});
-  if (!done) return std::unexpected(*broken_);
+  if (!done) return std::unexpected(*broken());
   ++all->reservations;
   totals_changed_ = true;
   reservation.id = ask.holder;
@@ -269,7 +255,7 @@ Result<void> CounterBook::settle(Items items, std::uint64_t id, Settlement how) 
         charged = static_cast<std::uint8_t>(row.number(1));
         reserved = {.cost = row.number(0), .holder = id, .charged = now_at(row.number(2))};
       });
-  if (!done) return std::unexpected(*broken_);
+  if (!done) return std::unexpected(*broken());
   if (!reserved) return reservation_not_found();
   Step step = PAWL_TRY(Step::begin(*this, items));
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -286,7 +272,7 @@ Result<void> CounterBook::settle(Items items, std::uint64_t id, Settlement how) 
     --all->reservations;
     totals_changed_ = true;
   }
-  if (broken_) return std::unexpected(*broken_);
+  if (broken()) return std::unexpected(*broken());
   step.apply();
   return {};
 }
@@ -300,7 +286,7 @@ Result<void> CounterBook::refund(Items items, std::int64_t cost) {
 
 Result<void> CounterBook::reset(Items items) {
   Kept* kept = find(items[0]);
-  if (kept == nullptr) return std::unexpected(*broken_);
+  if (kept == nullptr) return std::unexpected(*broken());
   // Whatever it was, readable or not: a new count, of which save() deletes the row.
   *kept = {.rule = items[0].rule,
            .cell = {},
@@ -352,7 +338,7 @@ Result<void> CounterBook::save() {
   if (all != nullptr) {
     run("UPDATE totals SET counts = ?1, reservations = ?2", {all->counts, all->reservations});
   }
-  if (broken_) return std::unexpected(*broken_);
+  if (broken()) return std::unexpected(*broken());
   return {};
 }
 

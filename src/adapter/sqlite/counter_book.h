@@ -4,8 +4,7 @@
 //           written once, however many of them it is in.
 // Contract: each step decides as the pure core does (core/limit/decide.h), one after the other, all
 //           at the one moment `now`. A step that fails by itself changes nothing and the next one
-//           may go on. When the database fails, broken() has the error, and the transaction must be
-//           given up. Nothing is written before save(), except reservations.
+//           may go on. Nothing is written before save(), except reservations.
 //           A count is kept with the rule it was counted under, and carried over by an ask under
 //           another one. Where that cannot be (a zone this machine does not know) the ask fails:
 //           nothing is forgotten.
@@ -23,6 +22,7 @@
 #include <string_view>
 #include <utility>
 
+#include "adapter/sqlite/book.h"
 #include "adapter/sqlite/database.h"
 #include "adapter/sqlite/kept_rule.h"
 #include "port/counter_store.h"
@@ -51,7 +51,7 @@ struct ForgetCursor {
   std::string key;
 };
 
-class CounterBook {
+class CounterBook final : public sqlite::Book {
  public:
   using Items = std::span<const Counted>;
 
@@ -70,12 +70,9 @@ class CounterBook {
   Result<void> refund(Items items, std::int64_t cost);
   Result<void> reset(Items items);
   Result<void> close(Items items, Instant until);
-  // Writes something that means nothing, to see whether that works.
-  void touch();
 
-  // Writes what the steps changed.
-  Result<void> save();
-  const std::optional<Error>& broken() const { return broken_; }
+  Result<void> save() override;
+  void touch() override;
 
  private:
   struct Kept {
@@ -94,22 +91,17 @@ class CounterBook {
   };
   class Step;
 
-  // False: broken.
-  bool run(sqlite::Sql sql, std::initializer_list<sqlite::Value> values,
-           const sqlite::Database::Each& each = {});
   Kept* find(const Counted& item);
   Totals* totals();
   Result<void> make_room(Items items);
   void write(std::string_view policy, std::string_view key, Kept& kept);
 
-  sqlite::Database& database_;
   const CounterBookOptions& options_;
   const limit::Now now_;
   std::map<std::pair<std::string_view, std::string_view>, Kept> kept_;  // by policy and key
   std::int64_t added_ = 0;  // counts that may need a row they do not have
   std::optional<Totals> totals_;
   bool totals_changed_ = false;
-  std::optional<Error> broken_;
 };
 
 }  // namespace pawl

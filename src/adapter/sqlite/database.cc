@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
+#include <linux/magic.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -150,7 +152,6 @@ Result<Database> Database::open(const DatabaseOptions& options) {
   PAWL_TRY(make_file(options.path));
   Database database(options);
   PAWL_TRY(database.connect());
-  PAWL_TRY(database.claim_file());
   PAWL_TRY(database.upgrade());
   return database;
 }
@@ -164,7 +165,6 @@ Result<Database> Database::reopen(const DatabaseOptions& options) {
                                           "' is empty and was not before: put it back, or start "
                                           "anew without it");
   }
-  PAWL_TRY(database.claim_file());
   PAWL_TRY(database.upgrade());
   return database;
 }
@@ -205,6 +205,12 @@ Result<void> Database::probe() {
                      "synchronous=2, found " +
                      mode + " and " + std::to_string(synchronous) +
                      "; it must be a file on a local disk that no other program sets up otherwise");
+}
+
+bool Database::is_in_memory() const {
+  struct statfs found = {};
+  if (::statfs(options_.path.c_str(), &found) != 0) return false;
+  return found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC;
 }
 
 Result<void> Database::execute(const char* sql, std::string_view doing) {
@@ -275,21 +281,25 @@ Result<void> Database::commit() {
   return std::unexpected(std::move(failed));
 }
 
-// Refuses the file of somebody else.
+// Refuses the file of somebody else. The id is read last: another process may be setting up an
+// empty file, and whoever sees any of that must see whose it is.
 Result<void> Database::claim_file() {
-  const std::int64_t id = PAWL_TRY(number_of("PRAGMA application_id"));
   const std::int64_t changes = PAWL_TRY(number_of("PRAGMA schema_version"));
   const std::int64_t version = PAWL_TRY(number_of("PRAGMA user_version"));
+  const std::int64_t id = PAWL_TRY(number_of("PRAGMA application_id"));
   if (id == options_.schema.application_id || (id == 0 && changes == 0 && version == 0)) return {};
-  return failure(Code::invalid, "the database '" + options_.path + "' does not hold " +
-                                    std::string(options_.schema.what) +
-                                    " but something else: name another path");
+  return failure(Code::invalid,
+                 "the database '" + options_.path + "' does not hold " +
+                     std::string(options_.schema.what) +
+                     " but something else: name another path; each of pawl's stores has "
+                     "a file of its own");
 }
 
 Result<void> Database::upgrade() {
   const auto newest = static_cast<std::int64_t>(options_.schema.steps.size());
   const auto version_of_file = [&] { return number_of("PRAGMA user_version"); };
   const std::int64_t version = PAWL_TRY(version_of_file());
+  PAWL_TRY(claim_file());
   if (version == newest) return {};
   if (version > newest) {
     return failure(Code::invalid, "the database '" + options_.path +
@@ -300,6 +310,7 @@ Result<void> Database::upgrade() {
   }
   return transact([&]() -> Result<void> {
     // Another process may have been faster.
+    PAWL_TRY(claim_file());
     for (std::int64_t at = PAWL_TRY(version_of_file()); at < newest; ++at) {
       PAWL_TRY(execute(options_.schema.steps[static_cast<std::size_t>(at)].text(), "set up"));
       const std::string mark =

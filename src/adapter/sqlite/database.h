@@ -49,6 +49,13 @@ class Sql {
 using Bytes = std::span<const std::byte>;
 using Value = std::variant<std::int64_t, std::string_view, Bytes>;
 
+inline Bytes bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+inline std::string text_of(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // The row a statement stands on. What it gives out lives until the next one.
 class Row {
  public:
@@ -99,6 +106,8 @@ class Database {
 
   // That a commit is on the disk when it is acknowledged, as far as SQLite can be asked.
   Result<void> probe();
+  // The file lies on a file system that a power cut empties, whatever is synced.
+  bool is_in_memory() const;
 
  private:
   struct Close {

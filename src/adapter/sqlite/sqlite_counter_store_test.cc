@@ -609,6 +609,7 @@ void expect_a_way_through(World& world, const Begin& begin, const End& end, Erro
     EXPECT_THAT(answer.error().message, HasSubstr(expected.message));
     EXPECT_EQ(world.store().health(), Result<void>(std::unexpected(answer.error())));
   }
+  EXPECT_FALSE(world.check(quota, "t").has_value()) << "and what health() has tried is over";
   end();
   EXPECT_EQ(world.left(quota, "t"), 60);
   EXPECT_TRUE(world.takes(quota, "t"));

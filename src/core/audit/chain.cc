@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "base/assert.h"
 #include "base/bounds.h"
+#include "base/scrub.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
@@ -15,14 +17,17 @@ namespace pawl::audit {
 namespace {
 
 constexpr std::size_t hash_digits = 64;
+constexpr std::size_t hash_member_bytes = 10 + hash_digits;  // "hash":"…",
+constexpr std::size_t number_digits_max = 20;
 // What link() adds at most: "hash":"…", and "prev":"…", and "seq":18446744073709551615,
-constexpr std::size_t link_bytes_max = 2 * (10 + hash_digits) + 27;
+constexpr std::size_t link_bytes_max = 2 * hash_member_bytes + 7 + number_digits_max;
 
 // A member of the record: a detail, or a text, or (with neither) one that link() will fill in.
 struct Member {
   std::string_view name;
   const json::Value* detail = nullptr;
   std::string_view text = {};
+  bool own = false;  // made by us: it holds no secret
 };
 
 // Such a name needs no escape, and sorts by its bytes as RFC 8785 wants it.
@@ -37,7 +42,7 @@ std::vector<Member> members_in_order(const Event& event, std::string_view timest
   const Correlation& ids = event.correlation;
   const std::array<Member, 11> fixed = {{
       {.name = "correlation_id", .text = ids.correlation_id},
-      {.name = "event_type", .text = to_string(event.type)},
+      {.name = "event_type", .text = to_string(event.type), .own = true},
       {.name = "external_reference", .text = ids.external_reference},
       {.name = "hash"},
       {.name = "operation", .text = event.operation},
@@ -45,7 +50,7 @@ std::vector<Member> members_in_order(const Event& event, std::string_view timest
       {.name = "request_id", .text = ids.request_id},
       {.name = "seq"},
       {.name = "tenant_id", .text = ids.tenant_id},
-      {.name = "timestamp", .text = timestamp},
+      {.name = "timestamp", .text = timestamp, .own = true},
       {.name = "trace_id", .text = ids.trace_id},
   }};
   std::vector<Member> members;
@@ -77,9 +82,11 @@ std::size_t depth(const json::Value& value) {
 
 void append_value(std::string& out, const json::Value& value) {
   if (const std::string* text = value.if_string()) {
-    json::append_quoted(out, *text);
+    append_text(out, *text);
   } else if (const json::Number* number = value.if_number()) {
     out.append(number->text);
+  } else if (value_holds_secret(value)) {
+    out.append(json::print(scrubbed_value(value)));
   } else {
     out.append(json::print(value));
   }
@@ -124,6 +131,14 @@ Result<std::uint64_t> seq_member(const json::Value& record) {
 
 }  // namespace
 
+void append_text(std::string& out, std::string_view text) {
+  if (holds_secret(text)) {
+    json::append_quoted(out, scrubbed(text));
+  } else {
+    json::append_quoted(out, text);
+  }
+}
+
 Result<Draft> draft(const Event& event) {
   const std::string timestamp = to_string(event.timestamp);
   Draft draft;
@@ -151,7 +166,8 @@ Result<Draft> draft(const Event& event) {
       continue;
     } else if (!member.text.empty()) {
       append_name(draft.text, member.name);
-      json::append_quoted(draft.text, member.text);
+      member.own ? json::append_quoted(draft.text, member.text)
+                 : append_text(draft.text, member.text);
     } else {
       continue;
     }
@@ -169,21 +185,44 @@ Result<Draft> draft(const Event& event) {
 }
 
 void Chain::link(const Draft& draft, std::string& out) {
+  const std::size_t most = out.size() + draft.text.size() + link_bytes_max + 1;  // a line feed
+  out.resize_and_overwrite(most, [&, at = out.size()](char* text, std::size_t) {
+    return at + link_at(draft, text + at);
+  });
+}
+
+// The record to where there is room for it; gives its bytes. What is hashed stands together first,
+// and then gives way to the hash.
+std::size_t Chain::link_at(const Draft& draft, char* const begin) {
   const std::string_view text = draft.text;
-  const std::size_t start = out.size();
-  out.append(text.substr(0, draft.prev_at));
-  append_hash(out, "prev", head_.hash);
-  out.append(text.substr(draft.prev_at, draft.seq_at - draft.prev_at));
-  append_name(out, "seq");
-  append_number(out, head_.seq + 1);
-  out.append(",").append(text.substr(draft.seq_at));
+  char* const message = begin + hash_member_bytes;
+  char* at = message;
+  const auto put = [&at](std::string_view words) {
+    std::memcpy(at, words.data(), words.size());
+    at += words.size();
+  };
+  put(text.substr(0, draft.prev_at));
+  put("\"prev\":\"");
+  put(head_.hash);
+  put("\",");
+  put(text.substr(draft.prev_at, draft.seq_at - draft.prev_at));
+  put("\"seq\":");
+  at = std::to_chars(at, at + number_digits_max, head_.seq + 1).ptr;
+  put(",");
+  put(text.substr(draft.seq_at));
+  *at = '\n';
+  const char* const end = at;
 
   head_.seq += 1;
-  head_.prev = std::exchange(head_.hash, to_hex(sha256(std::string_view(out).substr(start))));
-  std::string member;
-  append_hash(member, "hash", head_.hash);
-  out.insert(start + draft.hash_at, member);
-  out.push_back('\n');
+  std::swap(head_.prev, head_.hash);
+  head_.hash.clear();
+  append_hex(head_.hash, sha256({message, end}));
+  std::memmove(begin, message, draft.hash_at);
+  at = begin + draft.hash_at;
+  put("\"hash\":\"");
+  put(head_.hash);
+  put("\",");
+  return static_cast<std::size_t>(end + 1 - begin);
 }
 
 Result<Link> read_link(std::string_view line) {

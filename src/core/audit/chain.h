@@ -7,7 +7,8 @@
 //   read_link()  reads a record back and checks its hash.
 //
 // Format:   docs/formats.md, "Audit log".
-// Contract: pure. A draft that draft() gave can always be read back with read_link().
+// Contract: pure. A draft that draft() gave can always be read back with read_link(). What looks
+//           like a credential in an event's texts is masked (base/scrub.h).
 // Limits:   the hash has no key. It shows damage and careless edits; whoever may write the file
 //           can also write a new chain from any record on. A head noted elsewhere shows that too.
 // Bounds:   a record takes at most bounds::audit_event_bytes_max bytes; a larger event is an
@@ -42,6 +43,10 @@ struct Draft {
 };
 Result<Draft> draft(const Event& event);
 
+// A text of an event in quotes. Events quote what callers and failures said, who may say what they
+// should not: credentials are masked.
+void append_text(std::string& out, std::string_view text);
+
 class Chain {
  public:
   Chain() = default;
@@ -55,6 +60,8 @@ class Chain {
   const Link& head() const { return head_; }
 
  private:
+  std::size_t link_at(const Draft& draft, char* begin);
+
   Link head_;
 };
 

@@ -134,6 +134,111 @@ TEST(Verifier, NamesALineThatNeverEnds) {
   EXPECT_EQ(flaw->line, 2u);
 }
 
+std::optional<Flaw> flaw_of_parts(const std::vector<std::vector<std::string>>& parts) {
+  Verifier verifier;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) verifier.next_part();
+    verifier.take(joined(parts[i]));
+  }
+  return verifier.finish();
+}
+
+TEST(Verifier, ReadsALogOfSeveralFilesAsOne) {
+  const std::vector<std::string> lines = records(5);
+  EXPECT_FALSE(flaw_of_parts({{lines[0], lines[1]}, {}, {lines[2]}, {lines[3], lines[4]}}));
+}
+
+TEST(Verifier, NamesTheFileAndItsLine) {
+  const std::vector<std::string> lines = records(5);
+  const auto swapped = flaw_of_parts({{lines[0], lines[3]}, {lines[2], lines[1]}, {lines[4]}});
+  ASSERT_TRUE(swapped.has_value());
+  EXPECT_EQ(swapped->part, 0u);
+  EXPECT_EQ(swapped->message,
+            "line 2: record 4 stands in the place of record 2; it comes later, in line 2 of a "
+            "later file");
+
+  const auto missing = flaw_of_parts({{lines[0]}, {lines[1], lines[3]}, {lines[4]}});
+  ASSERT_TRUE(missing.has_value());
+  EXPECT_EQ(missing->part, 1u);
+  EXPECT_EQ(missing->line, 2u);
+
+  const auto cut = flaw_of_parts({{lines[0], lines[1].substr(0, 20)}, {lines[2]}});
+  ASSERT_TRUE(cut.has_value());
+  EXPECT_EQ(cut->fault, Fault::cut);
+  EXPECT_EQ(cut->part, 0u);
+  EXPECT_EQ(cut->line, 2u);
+}
+
+TEST(Verifier, OfALaterFileBeginsWithAnyRecord) {
+  std::vector<std::string> lines = records(5);
+  lines.erase(lines.begin(), lines.begin() + 2);
+  Verifier good(Verifier::From::any_record);
+  good.take(joined(lines));
+  EXPECT_FALSE(good.finish().has_value());
+  EXPECT_EQ(good.head().seq, 5u);
+  EXPECT_EQ(good.verified(), 3u);
+
+  lines.erase(lines.begin() + 1);
+  Verifier bad(Verifier::From::any_record);
+  bad.take(joined(lines));
+  ASSERT_TRUE(bad.finish().has_value());
+  EXPECT_EQ(bad.finish()->message, "line 2: record 5 stands in the place of record 4");
+}
+
+Anchor anchor_at(std::string_view line) {
+  const Link link = read_link(line.substr(0, line.size() - 1)).value();
+  return {.seq = link.seq, .hash = link.hash};
+}
+
+std::optional<Flaw> flaw_of(const std::vector<std::string>& lines, const Anchor& anchor) {
+  Verifier verifier;
+  verifier.expect(anchor);
+  verifier.take(joined(lines));
+  return verifier.finish();
+}
+
+TEST(Verifier, FindsACutEndByTheAnchor) {
+  std::vector<std::string> lines = records(5);
+  const Anchor anchor = anchor_at(lines[4]);
+  EXPECT_FALSE(flaw_of(lines, anchor).has_value());
+  while (!lines.empty()) {
+    lines.pop_back();
+    const auto flaw = flaw_of(lines, anchor);
+    ASSERT_TRUE(flaw.has_value());
+    EXPECT_EQ(flaw->fault, Fault::missing);
+    const std::string next = std::to_string(lines.size() + 1);
+    EXPECT_EQ(flaw->message, "line " + next + ": record " + next +
+                                 " is missing: the log ends before it, and its anchor names "
+                                 "record 5");
+  }
+}
+
+TEST(Verifier, ACutWithinAnAcknowledgedRecordIsALossAndNoTornWrite) {
+  std::vector<std::string> lines = records(3);
+  const Anchor last = anchor_at(lines[2]);
+  const Anchor lagging = anchor_at(lines[1]);
+  lines[2].resize(20);
+  EXPECT_EQ(flaw_of(lines, last)->fault, Fault::missing);
+  EXPECT_EQ(flaw_of(lines, last)->line, 3u);
+  EXPECT_EQ(flaw_of(lines, lagging)->fault, Fault::cut);
+}
+
+TEST(Verifier, AnAnchorMayLag) {
+  const std::vector<std::string> lines = records(5);
+  for (const std::string& line : lines) EXPECT_FALSE(flaw_of(lines, anchor_at(line)).has_value());
+}
+
+TEST(Verifier, FindsALogWrittenAnewByTheAnchor) {
+  const std::vector<std::string> lines = records(5);
+  Anchor other = anchor_at(lines[3]);
+  other.hash = std::string(64, 'a');
+  const auto flaw = flaw_of(lines, other);
+  ASSERT_TRUE(flaw.has_value());
+  EXPECT_EQ(flaw->fault, Fault::changed);
+  EXPECT_EQ(flaw->message, "line 4: record 4 is not the one that the anchor names, whose hash is " +
+                               other.hash + ": it was written anew");
+}
+
 RC_GTEST_PROP(Verifier, FindsAnySingleChangedByte, ()) {
   const auto lines = records(*rc::gen::inRange<std::size_t>(1, 6));
   std::string text = joined(lines);

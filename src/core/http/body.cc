@@ -1,11 +1,12 @@
 #include "core/http/body.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
 #include "base/assert.h"
-#include "core/http/chars.h"
+#include "base/text.h"
 
 namespace pawl::http {
 namespace {
@@ -21,6 +22,13 @@ int hex_value(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
+}
+
+// What a reader that puts trailers with the head would take for a second opinion.
+bool is_framing(std::string_view name) {
+  constexpr std::array<std::string_view, 3> names = {"Content-Length", "Transfer-Encoding", "Host"};
+  return std::ranges::any_of(
+      names, [name](std::string_view each) { return equal_ignoring_case(each, name); });
 }
 
 char take(std::string_view& input) {
@@ -128,25 +136,37 @@ std::expected<bool, Rejection> BodyReader::read_chunk_end(std::string_view& inpu
 std::expected<bool, Rejection> BodyReader::read_trailer(std::string_view& input) {
   while (!input.empty()) {
     const char c = take(input);
-    if (++trailer_bytes_ > bounds::http_trailer_bytes_max) {
+    if (trailers_.size() == bounds::http_trailer_bytes_max) {
       return std::unexpected(Rejection{Rejection::Kind::too_large, "trailers are too large"});
     }
     if (after_cr_) {
       if (c != '\n') return malformed("CR without LF in a trailer");
       after_cr_ = false;
-      if (line_bytes_ == 0) state_ = State::done;
-      line_bytes_ = 0;
-      return true;
+      return end_trailer();
     }
     if (c == '\r') {
       after_cr_ = true;
-    } else if (!is_field_char(c) || (line_bytes_ == 0 && !is_token_char(c))) {
+    } else if (c == '\n') {
       return malformed("a malformed trailer");
     } else {
-      ++line_bytes_;
+      trailers_.push_back(c);
     }
   }
   return false;
+}
+
+std::expected<bool, Rejection> BodyReader::end_trailer() {
+  const std::string_view line = std::string_view(trailers_).substr(line_begin_);
+  if (line.empty()) {
+    state_ = State::done;
+    return true;
+  }
+  const auto field = parse_field(line);
+  if (!field) return malformed("a malformed trailer");
+  if (is_framing(field->name)) return malformed("a trailer that frames or routes a message");
+  trailers_.append("\r\n");
+  line_begin_ = trailers_.size();
+  return true;
 }
 
 void append_chunk(std::string& out, std::string_view data) {

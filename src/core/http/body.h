@@ -3,7 +3,7 @@
 // Contract: pure. feed() takes bytes from the front of `input` and returns one piece of content
 //           (possibly empty); call it until it says done or takes nothing more. What stands behind
 //           the body stays in `input`: it is the next message. Chunk extensions are refused;
-//           trailers are checked, bounded and dropped.
+//           trailers must pass the gate like the fields of a head, and are kept.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,8 @@ class BodyReader {
   bool done() const { return state_ == State::done; }
   // The other side has closed. True when that completes the body.
   bool complete_on_close() const;
+  // "Name: value\r\n" lines as they came. Good when done.
+  std::string_view trailers() const { return trailers_; }
 
  private:
   enum class State : std::uint8_t {
@@ -41,13 +43,14 @@ class BodyReader {
   std::expected<bool, Rejection> read_size_line(std::string_view& input);
   std::expected<bool, Rejection> read_chunk_end(std::string_view& input);
   std::expected<bool, Rejection> read_trailer(std::string_view& input);
+  std::expected<bool, Rejection> end_trailer();
 
   State state_;
-  std::int64_t left_ = 0;          // content bytes of the length or the chunk
-  int size_digits_ = 0;            // of the chunk-size line
-  bool after_cr_ = false;          // the byte before was the CR of a line's end
-  std::size_t line_bytes_ = 0;     // of the trailer line being read
-  std::size_t trailer_bytes_ = 0;  // in all
+  std::int64_t left_ = 0;       // content bytes of the length or the chunk
+  int size_digits_ = 0;         // of the chunk-size line
+  bool after_cr_ = false;       // the byte before was the CR of a line's end
+  std::size_t line_begin_ = 0;  // of the trailer line being read
+  std::string trailers_;
 };
 
 // Appends one chunk; `data` must not be empty (an empty chunk would end the body).

@@ -17,7 +17,19 @@ constexpr std::array<bool, 256> make_token_table() {
   return table;
 }
 inline constexpr std::array<bool, 256> token_table = make_token_table();
+// Some servers read X_Y as X-Y: a name with an underscore can pass for another one behind us.
+constexpr std::array<bool, 256> make_name_table() {
+  std::array<bool, 256> table = token_table;
+  table['_'] = false;
+  return table;
+}
+inline constexpr std::array<bool, 256> name_table = make_name_table();
 }  // namespace chars_detail
+
+// Of a field's name.
+constexpr bool is_name_char(char c) {
+  return chars_detail::name_table[static_cast<std::uint8_t>(c)];
+}
 
 constexpr bool is_token_char(char c) {
   return chars_detail::token_table[static_cast<std::uint8_t>(c)];
@@ -33,6 +45,10 @@ constexpr bool is_token(std::string_view text) {
 
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
+}
+
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 // Visible ASCII, blank and tab, and the bytes above ASCII that old servers send.

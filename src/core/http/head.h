@@ -9,7 +9,6 @@
 // See:      docs/http-framing.md lists what is refused; head_test.cc holds an example of each.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -44,7 +43,8 @@ struct Rejection {
 
 class Fields {
  public:
-  std::span<const Header> all() const { return {headers_.data(), count_}; }
+  Fields() {}  // the places stay as they are: a head is read for every request
+  std::span<const Header> all() const { return {headers_, count_}; }
   // The first of that name (ASCII case ignored), or nothing.
   std::optional<std::string_view> find(std::string_view name) const;
   // The value when exactly one line has that name.
@@ -54,33 +54,39 @@ class Fields {
 
   // False when there is no room left.
   bool add(Header header);
+  void clear() { count_ = 0; }
 
  private:
-  std::array<Header, bounds::http_headers_max> headers_;
+  union {
+    Header headers_[bounds::http_headers_max];
+  };
   std::size_t count_ = 0;
 };
 
-struct RequestHead {
-  std::string_view method;
-  std::string_view target;  // origin form ("/a?b"), or "*" of OPTIONS
-  int minor_version = 1;    // HTTP/1.x
+// What requests and answers have in common.
+struct Head {
+  int minor_version = 1;  // HTTP/1.x
   Fields fields;
   Framing framing;
   bool keep_alive = true;
-  bool expects_continue = false;
-  std::size_t bytes = 0;  // length of the head, blank line included
-
-  std::string_view path() const { return target.substr(0, target.find('?')); }
+  bool connection_names_fields = false;  // which therefore are not passed on
+  std::string_view upgrade;  // the protocol the sender wants to speak from here on; empty: this one
+  std::size_t bytes = 0;     // length of the head, blank line included
 };
 
-struct ResponseHead {
+struct RequestHead : Head {
+  std::string_view method;
+  std::string_view target;        // origin form ("/a?b"), or "*" of OPTIONS
+  bool expects_continue = false;  // there is a body, which waits for 100 Continue
+
+  std::string_view path() const { return target.substr(0, target.find('?')); }
+  // A GET that wants nothing but to become a WebSocket.
+  bool is_websocket() const;
+};
+
+struct ResponseHead : Head {
   int status = 0;
   std::string_view reason;
-  int minor_version = 1;
-  Fields fields;
-  Framing framing;
-  bool keep_alive = true;
-  std::size_t bytes = 0;
 };
 
 enum class HeadProgress : std::uint8_t { complete, needs_more };
@@ -91,5 +97,7 @@ std::expected<HeadProgress, Rejection> parse_request(std::string_view bytes, Req
 // `to_head_request`: the answer to a HEAD has no body whatever its fields say.
 std::expected<HeadProgress, Rejection> parse_response(std::string_view bytes, bool to_head_request,
                                                       ResponseHead& head);
+// One field line without its end: of a head, or of a trailer.
+std::expected<Header, Rejection> parse_field(std::string_view line);
 
 }  // namespace pawl::http

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/http/hostile_fixture.h"
+
 namespace pawl::http {
 namespace {
 
@@ -18,10 +20,6 @@ std::string reason_of(std::string_view bytes) {
   const auto parsed = parse_request(bytes, head);
   if (!parsed) return std::string(parsed.error().reason);
   return *parsed == HeadProgress::complete ? "accepted" : "needs more";
-}
-
-std::string with(std::string_view lines) {
-  return "POST /a HTTP/1.1\r\nHost: h\r\n" + std::string(lines) + "\r\n";
 }
 
 TEST(RequestHead, IsReadInFull) {
@@ -65,72 +63,77 @@ TEST(RequestHead, KnowsWhetherTheConnectionStays) {
 }
 
 TEST(RequestHead, RefusesWhatCanBeReadInTwoWays) {
-  const std::pair<std::string, const char*> cases[] = {
-      // framing
-      {with("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n"),
-       "both Content-Length and Transfer-Encoding"},
-      {with("Content-Length: 4\r\nContent-Length: 5\r\n"), "more than one Content-Length"},
-      {with("Content-Length: 4\r\nContent-Length: 4\r\n"), "more than one Content-Length"},
-      {with("Content-Length: 4, 4\r\n"), "Content-Length is not a plain number"},
-      {with("Content-Length: 00004\r\n"), "Content-Length is not a plain number"},
-      {with("Content-Length: +4\r\n"), "Content-Length is not a plain number"},
-      {with("Content-Length: -4\r\n"), "Content-Length is not a plain number"},
-      {with("Content-Length: 0x4\r\n"), "Content-Length is not a plain number"},
-      {with("Content-Length: 4 4\r\n"), "Content-Length is not a plain number"},
-      {with("Content-Length: \r\n"), "Content-Length is not a plain number"},
-      {with("Content-Length: 99999999999999999999\r\n"), "Content-Length is out of range"},
-      {with("Transfer-Encoding: xchunked\r\n"), "a Transfer-Encoding other than chunked"},
-      {with("Transfer-Encoding: chunked, identity\r\n"), "a Transfer-Encoding other than chunked"},
-      {with("Transfer-Encoding: identity\r\n"), "a Transfer-Encoding other than chunked"},
-      {with("Transfer-Encoding: gzip, chunked\r\n"), "a Transfer-Encoding other than chunked"},
-      {with("Transfer-Encoding: \"chunked\"\r\n"), "a Transfer-Encoding other than chunked"},
-      {with("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
-       "more than one Transfer-Encoding"},
-      {"POST / HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n",
-       "Transfer-Encoding in HTTP/1.0"},
-      // lines
-      {with("A: b\r\n folded\r\n"), "a folded header line"},
-      {with("A : b\r\n"), "a header name that is no token"},
-      {with(": b\r\n"), "a header name that is no token"},
-      {with("A\x01: b\r\n"), "a header name that is no token"},
-      {with("no colon\r\n"), "a header line without a colon"},
-      {with("Content_Length: 4\r\n"), "a header name with an underscore"},
-      {with(std::string_view("A: b\0c\r\n", 8)), "a control character in a header value"},
-      {with("A: b\x1b[2J\r\n"), "a control character in a header value"},
-      {with("A: b\x7f\r\n"), "a control character in a header value"},
-      {with("A: b\rC: d\r\n"), "CR within a line"},
-      {"GET / HTTP/1.1\nHost: h\n\n", "a line ends with LF alone"},
-      {"GET / HTTP/1.1\r\nHost: h\n\r\n", "a line ends with LF alone"},
-      // request line
-      {"\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", "the request line is not METHOD TARGET VERSION"},
-      {"GET  HTTP/1.1\r\nHost: h\r\n\r\n", "the request target must be a path starting with /"},
-      {"GET /a b HTTP/1.1\r\nHost: h\r\n\r\n",
-       "a character in the request target that must be escaped"},
-      {"GET /a#b HTTP/1.1\r\nHost: h\r\n\r\n",
-       "a character in the request target that must be escaped"},
-      {"GET /\xc3\xa4 HTTP/1.1\r\nHost: h\r\n\r\n",
-       "a character in the request target that must be escaped"},
-      {"GET http://other/ HTTP/1.1\r\nHost: h\r\n\r\n",
-       "the request target must be a path starting with /"},
-      {"CONNECT other:80 HTTP/1.1\r\nHost: h\r\n\r\n", "CONNECT is not served"},
-      {"GET * HTTP/1.1\r\nHost: h\r\n\r\n", "the target * belongs to OPTIONS"},
-      {"G@T / HTTP/1.1\r\nHost: h\r\n\r\n", "the method is no token"},
-      {"GET / HTTP/1.2\r\nHost: h\r\n\r\n", "only HTTP/1.1 and HTTP/1.0 are spoken here"},
-      {"GET / HTTP/2.0\r\nHost: h\r\n\r\n", "only HTTP/1.1 and HTTP/1.0 are spoken here"},
-      {"GET / http/1.1\r\nHost: h\r\n\r\n", "only HTTP/1.1 and HTTP/1.0 are spoken here"},
-      {"GET /\r\n\r\n", "the request line is not METHOD TARGET VERSION"},
-      {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "the target * belongs to OPTIONS"},
-      // host, expectation
-      {"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 without Host"},
-      {"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "more than one Host"},
-      {"GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", "Host is not a host name"},
-      {"GET / HTTP/1.1\r\nHost: a@b\r\n\r\n", "Host is not a host name"},
-      {with("Connection: close, host\r\n"), "Connection names a field that must be passed on"},
-      {with("Connection: Cookie\r\nCookie: a\r\n"),
-       "Connection names a field that must be passed on"},
-      {with("Expect: 200-ok\r\n"), "an expectation other than 100-continue"},
+  const auto hostile = hostile_heads();
+  EXPECT_GE(hostile.size(), 37u);
+  for (const auto& [bytes, reason] : hostile) EXPECT_EQ(reason_of(bytes), reason) << bytes;
+}
+
+TEST(RequestHead, IsNotFooledByAGoodRequestInFront) {
+  const std::string good = "GET /good HTTP/1.1\r\nHost: h\r\n\r\n";
+  for (const auto& [bytes, reason] : hostile_heads()) {
+    const std::string both = good + bytes;
+    RequestHead head;
+    ASSERT_EQ(parse_request(both, head), HeadProgress::complete);
+    EXPECT_EQ(head.bytes, good.size());
+    EXPECT_EQ(reason_of(std::string_view(both).substr(head.bytes)), reason) << bytes;
+  }
+}
+
+TEST(RequestHead, IsReadTheSameWhereAnotherStoodBefore) {
+  RequestHead used;
+  ASSERT_EQ(parse_request("POST /old?x HTTP/1.1\r\nHost: h\r\nA: b\r\nContent-Length: 4\r\n"
+                          "Expect: 100-continue\r\nConnection: close, X-Hop, upgrade\r\n"
+                          "Upgrade: websocket\r\n\r\n",
+                          used),
+            HeadProgress::complete);
+  ASSERT_EQ(parse_request("GET /new HTTP/1.1\r\nHost: h\r\n\r\n", used), HeadProgress::complete);
+  EXPECT_EQ(used.fields.all().size(), 1u);
+  EXPECT_EQ(used.framing, Framing{});
+  EXPECT_TRUE(used.keep_alive);
+  EXPECT_FALSE(used.expects_continue);
+  EXPECT_FALSE(used.connection_names_fields);
+  EXPECT_EQ(used.upgrade, "");
+}
+
+TEST(RequestHead, ExpectsTheInvitationOnlyForABody) {
+  const std::pair<std::string_view, bool> cases[] = {
+      {"HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n", true},
+      {"HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n", true},
+      {"HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n", false},
+      {"HTTP/1.1\r\nHost: h\r\n", false},
+      {"HTTP/1.0\r\nContent-Length: 1\r\n", false},
   };
-  for (const auto& [bytes, reason] : cases) EXPECT_EQ(reason_of(bytes), reason) << bytes;
+  for (const auto& [rest, expects] : cases) {
+    const std::string bytes = "POST / " + std::string(rest) + "Expect: 100-Continue\r\n\r\n";
+    RequestHead head;
+    ASSERT_EQ(parse_request(bytes, head), HeadProgress::complete) << bytes;
+    EXPECT_EQ(head.expects_continue, expects) << bytes;
+  }
+}
+
+TEST(RequestHead, KnowsAnUpgradeThatTheConnectionIsToldOf) {
+  const std::tuple<std::string_view, std::string_view, bool> cases[] = {
+      {"GET / HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n",
+       "WebSocket", true},
+      {"GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n", "h2c", false},
+      {"GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket, h2c\r\n",
+       "websocket, h2c", false},
+      {"POST / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n", "websocket",
+       false},
+      {"GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+       "Content-Length: 4\r\n",
+       "websocket", false},
+      {"GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n", "", false},
+      {"GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\n", "", false},
+      {"GET / HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n", "", false},
+  };
+  for (const auto& [lines, upgrade, websocket] : cases) {
+    const std::string bytes = std::string(lines) + "\r\n";
+    RequestHead head;
+    ASSERT_EQ(parse_request(bytes, head), HeadProgress::complete) << bytes;
+    EXPECT_EQ(head.upgrade, upgrade) << bytes;
+    EXPECT_EQ(head.is_websocket(), websocket) << bytes;
+  }
 }
 
 TEST(RequestHead, RefusesWhatIsTooLarge) {
@@ -138,14 +141,15 @@ TEST(RequestHead, RefusesWhatIsTooLarge) {
   EXPECT_EQ(reason_of("GET /" + long_target), "a line of the head is too long");
   EXPECT_EQ(reason_of("GET /" + long_target + " HTTP/1.1\r\n"), "a line of the head is too long");
   const std::string long_value(bounds::http_header_bytes_max + 1, 'a');
-  EXPECT_EQ(reason_of(with("A: " + long_value + "\r\n")), "a line of the head is too long");
+  EXPECT_EQ(reason_of(post_with("A: " + long_value + "\r\n")), "a line of the head is too long");
   std::string many;
   for (std::size_t i = 0; i < bounds::http_headers_max; ++i) many += "A: b\r\n";
-  EXPECT_EQ(reason_of(with(many)), "too many header lines");
+  EXPECT_EQ(reason_of(post_with(many)), "too many header lines");
   std::string big;
   for (int i = 0; i < 5; ++i) big += "A: " + std::string(4000, 'a') + "\r\n";
-  EXPECT_EQ(reason_of(with(big)), "the head is too large");
-  EXPECT_EQ(reason_of(with(big).substr(0, with(big).size() - 2)), "the head is too large");
+  EXPECT_EQ(reason_of(post_with(big)), "the head is too large");
+  EXPECT_EQ(reason_of(post_with(big).substr(0, post_with(big).size() - 2)),
+            "the head is too large");
 }
 
 ResponseHead response(std::string_view bytes, bool to_head_request = false) {

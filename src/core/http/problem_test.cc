@@ -35,12 +35,29 @@ TEST(Problem, HasTheStatusesOfTheContract) {
       {ProblemCode::unauthorized, 401, "ERR_UNAUTHORIZED"},
       {ProblemCode::not_found, 404, "ERR_NOT_FOUND"},
       {ProblemCode::method_not_allowed, 405, "ERR_METHOD_NOT_ALLOWED"},
+      {ProblemCode::forbidden, 403, "ERR_FORBIDDEN"},
+      {ProblemCode::overloaded, 503, "ERR_OVERLOADED"},
+      {ProblemCode::upgrade_refused, 501, "ERR_UPGRADE_REFUSED"},
+      {ProblemCode::idempotency_key_missing, 400, "ERR_IDEMPOTENCY_KEY_MISSING"},
+      {ProblemCode::idempotency_key_invalid, 400, "ERR_IDEMPOTENCY_KEY_INVALID"},
+      {ProblemCode::idempotency_mismatch, 422, "ERR_IDEMPOTENCY_MISMATCH"},
+      {ProblemCode::idempotency_in_flight, 409, "ERR_IDEMPOTENCY_IN_FLIGHT"},
+      {ProblemCode::outcome_unknown, 409, "ERR_OUTCOME_UNKNOWN"},
+      {ProblemCode::conflict, 409, "ERR_CONFLICT"},
+      {ProblemCode::locked_out, 429, "ERR_LOCKED_OUT"},
+      {ProblemCode::internal, 500, "ERR_INTERNAL"},
   };
   for (const auto& [code, status, name] : cases) {
     EXPECT_EQ(status_of(code), status);
     EXPECT_EQ(to_string(code), name);
     EXPECT_FALSE(reason_phrase(status).empty());
   }
+}
+
+TEST(Problem, MayHaveAnotherStatusThanItsCode) {
+  const Problem problem{.code = ProblemCode::idempotency_mismatch, .detail = "x", .status = 409};
+  EXPECT_EQ(status_of(problem), 409);
+  EXPECT_NE(body_of(problem).find("\"status\":409,"), std::string::npos);
 }
 
 TEST(Problem, IsJsonWhateverTheDetailHolds) {

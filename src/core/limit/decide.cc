@@ -98,9 +98,14 @@ Answer decide(std::span<const Member> members, Ask ask, Now now) {
   Answer answer;
   answer.now = now;
   answer.allowed = true;
+  answer.as_decided = true;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const Policy& policy = *members[i].policy;
     const Verdict& verdict = answer.verdicts.add(look(policy, *members[i].state, ask.cost, now));
+    // Neither a closing nor what was carried over is part of `before`.
+    if (verdict.closed || (!verdict.allowed && members[i].state->carried_for > Duration())) {
+      answer.as_decided = false;
+    }
     if (!verdict.allowed && !policy.options.shadow) {
       answer.allowed = false;
       answer.retry_after = std::max(answer.retry_after, verdict.retry_after);

@@ -23,7 +23,7 @@ std::int64_t whole_up(Duration wait, Duration unit) {
 }
 
 void append_name(std::string& out, const Policy& policy) {
-  out.append("'").append(policy.name).append("' (").append(to_string(policy.rule)).append(")");
+  out.append("'").append(policy.name).append("' (").append(policy.text).append(")");
 }
 
 // "3 of 5 used, 2 left"
@@ -132,34 +132,39 @@ void append_wait(std::string& out, Duration wait) {
   }
 }
 
-std::string explain(Counts counts, const Answer& answer, std::int64_t cost, Audience audience) {
+void append_explanation(std::string& out, Counts counts, const Answer& answer, Telling telling) {
   PAWL_ASSERT(counts.size() == answer.verdicts.size() && answer.binding < counts.size());
   if (answer.counted_by == CountedBy::nobody) {
-    return "Allowed. The store did not answer: nobody has counted.";
+    out.append("Allowed. The store did not answer: nobody has counted.");
+    return;
   }
   const Policy& policy = *counts[answer.binding].policy;
-  std::string text;
   if (!answer.allowed) {
-    append_refusal(text, policy, answer.bound(), cost);
+    append_refusal(out, policy, answer.bound(), telling.cost);
   } else {
-    text.append(cost == 0 ? "Looked at, nothing was charged. " : "Allowed. ");
+    out.append(telling.cost == 0 ? "Looked at, nothing was charged. " : "Allowed. ");
     if (is_shadow(counts[answer.binding])) {
-      text.append("No policy is enforced.");
+      out.append("No policy is enforced.");
     } else {
-      append_tightest(text, policy, answer.bound());
+      append_tightest(out, policy, answer.bound());
     }
   }
   if (const std::string others = other_refusals(counts, answer, false); !others.empty()) {
-    text.append(" Refused by ").append(others).append(" too.");
+    out.append(" Refused by ").append(others).append(" too.");
   }
   const std::string shadows = other_refusals(counts, answer, true);
-  if (!shadows.empty() && audience == Audience::operators) {
-    text.append(" Shadow ").append(shadows).append(" would have refused");
-    text.append(answer.allowed ? "." : " too.");
+  if (!shadows.empty() && telling.audience == Audience::operators) {
+    out.append(" Shadow ").append(shadows).append(" would have refused");
+    out.append(answer.allowed ? "." : " too.");
   }
   if (answer.counted_by == CountedBy::process) {
-    text.append(" The store did not answer: this process alone has counted.");
+    out.append(" The store did not answer: this process alone has counted.");
   }
+}
+
+std::string explain(Counts counts, const Answer& answer, std::int64_t cost, Audience audience) {
+  std::string text;
+  append_explanation(text, counts, answer, {.cost = cost, .audience = audience});
   return text;
 }
 

@@ -26,4 +26,13 @@ enum class Audience : std::uint8_t { operators, clients };
 std::string explain(Counts counts, const Answer& answer, std::int64_t cost = 1,
                     Audience audience = Audience::operators);
 
+// The same behind a text that may have room for it already: then no memory is asked for, unless
+// several refuse.
+struct Telling {
+  std::int64_t cost = 1;
+  Audience audience = Audience::operators;
+};
+void append_explanation(std::string& out, Counts counts, const Answer& answer,
+                        Telling telling = {});
+
 }  // namespace pawl::limit

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/pen.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace pawl::limit {
@@ -14,23 +16,27 @@ constexpr std::int64_t structured_integer_max = 999'999'999'999'999;  // RFC 965
 // Of a reset in seconds from now: readers take ten digits for a date.
 constexpr std::int64_t delta_max = 999'999'999;
 
-void append_integer(std::string& out, std::int64_t n) {
-  append_number(out, std::clamp<std::int64_t>(n, 0, structured_integer_max));
+void put_integer(Pen& out, std::int64_t n) {
+  out.number(std::clamp<std::int64_t>(n, 0, structured_integer_max));
 }
 
-void append_line(std::string& out, std::string_view name, std::int64_t n) {
-  out.append(name);
-  append_integer(out, n);
-  out.append("\r\n");
+void put_line(Pen& out, std::string_view name, std::int64_t n) {
+  out.put(name);
+  put_integer(out, n);
+  out.put("\r\n");
 }
 
-void append_structured_string(std::string& out, std::string_view text) {
-  out.push_back('"');
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out.push_back('\\');
-    out.push_back(c >= ' ' && c <= '~' ? c : '?');
+void put_structured_string(Pen& out, std::string_view text) {
+  out.put("\"");
+  if (find_byte(text, 0, Escaped()) == text.size()) {
+    out.put(text);
+  } else {
+    for (const char& c : text) {
+      if (c == '"' || c == '\\') out.put("\\");
+      out.put(c >= ' ' && c <= '~' ? std::string_view(&c, 1) : "?");
+    }
   }
-  out.push_back('"');
+  out.put("\"");
 }
 
 std::int64_t reset_delta(const Verdict& verdict) {
@@ -40,20 +46,20 @@ std::int64_t reset_delta(const Verdict& verdict) {
 // One header line that lists something of each policy. It does not exist while nothing was listed.
 class ListLine {
  public:
-  ListLine(std::string& out, std::string_view name) : out_(out), name_(name) {}
-  std::string& next() {
-    out_.append(begun_ ? std::string_view(", ") : name_);
+  ListLine(Pen& out, std::string_view name) : out_(out), name_(name) {}
+  Pen& next() {
+    out_.put(begun_ ? std::string_view(", ") : name_);
     begun_ = true;
     return out_;
   }
   ~ListLine() {
-    if (begun_) out_.append("\r\n");
+    if (begun_) out_.put("\r\n");
   }
   ListLine(const ListLine&) = delete;
   ListLine& operator=(const ListLine&) = delete;
 
  private:
-  std::string& out_;
+  Pen& out_;
   std::string_view name_;
   bool begun_ = false;
 };
@@ -62,43 +68,43 @@ bool is_enforced(const Count& count) {
   return !count.policy->options.shadow;
 }
 
-void append_ratelimit(std::string& out, Counts counts, const Answer& answer) {
+void put_ratelimit(Pen& out, Counts counts, const Answer& answer) {
   {
     ListLine line(out, "RateLimit-Policy: ");
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const Policy& policy = *counts[i].policy;
       if (!is_enforced(counts[i])) continue;
-      append_structured_string(line.next(), policy.name);
-      out.append(";q=");
-      append_integer(out, answer.verdicts[i].limit);
+      put_structured_string(line.next(), policy.name);
+      out.put(";q=");
+      put_integer(out, answer.verdicts[i].limit);
       if (std::holds_alternative<Concurrency>(policy.rule)) {
-        out.append(";qu=\"concurrent-requests\"");
+        out.put(";qu=\"concurrent-requests\"");
       } else {
-        out.append(";w=");
-        append_integer(out, period_of(policy.rule, answer.now.wall).seconds_up());
+        out.put(";w=");
+        put_integer(out, period_of(policy.rule, answer.now.wall).seconds_up());
       }
     }
   }
   ListLine line(out, "RateLimit: ");
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!is_enforced(counts[i])) continue;
-    append_structured_string(line.next(), counts[i].policy->name);
-    out.append(";r=");
-    append_integer(out, answer.verdicts[i].remaining);
-    out.append(";t=");
-    append_integer(out, answer.verdicts[i].more_after.seconds_up());
+    put_structured_string(line.next(), counts[i].policy->name);
+    out.put(";r=");
+    put_integer(out, answer.verdicts[i].remaining);
+    out.put(";t=");
+    put_integer(out, answer.verdicts[i].more_after.seconds_up());
   }
 }
 
 // 100;w=60 of every policy that has a window, as drafts 06 and 07 know no other.
-void append_nameless_policies(std::string& out, Counts counts, const Answer& answer) {
+void put_nameless_policies(Pen& out, Counts counts, const Answer& answer) {
   ListLine line(out, "RateLimit-Policy: ");
   const auto append = [&](std::size_t i) {
     const Rule& rule = counts[i].policy->rule;
     if (!is_enforced(counts[i]) || std::holds_alternative<Concurrency>(rule)) return;
-    append_integer(line.next(), answer.verdicts[i].limit);
-    out.append(";w=");
-    append_integer(out, period_of(rule, answer.now.wall).seconds_up());
+    put_integer(line.next(), answer.verdicts[i].limit);
+    out.put(";w=");
+    put_integer(out, period_of(rule, answer.now.wall).seconds_up());
   };
   append(answer.binding);
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -106,24 +112,34 @@ void append_nameless_policies(std::string& out, Counts counts, const Answer& ans
   }
 }
 
-void append_draft7(std::string& out, const Verdict& bound) {
-  out.append("RateLimit: limit=");
-  append_integer(out, bound.limit);
-  out.append(", remaining=");
-  append_integer(out, bound.remaining);
-  append_line(out, ", reset=", reset_delta(bound));
+void put_draft7(Pen& out, const Verdict& bound) {
+  out.put("RateLimit: limit=");
+  put_integer(out, bound.limit);
+  out.put(", remaining=");
+  put_integer(out, bound.remaining);
+  put_line(out, ", reset=", reset_delta(bound));
 }
 
-void append_draft6(std::string& out, const Verdict& bound) {
-  append_line(out, "RateLimit-Limit: ", bound.limit);
-  append_line(out, "RateLimit-Remaining: ", bound.remaining);
-  append_line(out, "RateLimit-Reset: ", reset_delta(bound));
+void put_draft6(Pen& out, const Verdict& bound) {
+  put_line(out, "RateLimit-Limit: ", bound.limit);
+  put_line(out, "RateLimit-Remaining: ", bound.remaining);
+  put_line(out, "RateLimit-Reset: ", reset_delta(bound));
 }
 
-void append_legacy(std::string& out, const Verdict& bound, Instant now) {
-  append_line(out, "X-RateLimit-Limit: ", bound.limit);
-  append_line(out, "X-RateLimit-Remaining: ", bound.remaining);
-  append_line(out, "X-RateLimit-Reset: ", (now + bound.full_after - Instant()).seconds_up());
+void put_legacy(Pen& out, const Verdict& bound, Instant now) {
+  put_line(out, "X-RateLimit-Limit: ", bound.limit);
+  put_line(out, "X-RateLimit-Remaining: ", bound.remaining);
+  put_line(out, "X-RateLimit-Reset: ", (now + bound.full_after - Instant()).seconds_up());
+}
+
+// Of all lines, in whatever dialect: the names of policies stand there twice, and each of their
+// bytes may need an escape.
+std::size_t bytes_max(Counts counts) {
+  constexpr std::size_t of_the_lines = 512;
+  constexpr std::size_t of_a_policy = 256;
+  std::size_t bytes = of_the_lines;
+  for (const Count& count : counts) bytes += of_a_policy + 4 * count.policy->name.size();
+  return bytes;
 }
 
 }  // namespace
@@ -135,22 +151,24 @@ void append_headers(std::string& out, HeaderDialects dialects, Counts counts,
   if (!is_enforced(counts[answer.binding])) return;
   // Nobody counted: the numbers would be those of a key that was never used.
   if (answer.counted_by == CountedBy::nobody) return;
-  switch (dialects.standard) {
-    case Standard::none:
-      break;
-    case Standard::ratelimit:
-      append_ratelimit(out, counts, answer);
-      break;
-    case Standard::draft7:
-      append_draft7(out, answer.bound());
-      append_nameless_policies(out, counts, answer);
-      break;
-    case Standard::draft6:
-      append_draft6(out, answer.bound());
-      append_nameless_policies(out, counts, answer);
-      break;
-  }
-  if (dialects.legacy) append_legacy(out, answer.bound(), answer.now.wall);
+  append_with_pen(out, bytes_max(counts), [&](Pen& pen) {
+    switch (dialects.standard) {
+      case Standard::none:
+        break;
+      case Standard::ratelimit:
+        put_ratelimit(pen, counts, answer);
+        break;
+      case Standard::draft7:
+        put_draft7(pen, answer.bound());
+        put_nameless_policies(pen, counts, answer);
+        break;
+      case Standard::draft6:
+        put_draft6(pen, answer.bound());
+        put_nameless_policies(pen, counts, answer);
+        break;
+    }
+    if (dialects.legacy) put_legacy(pen, answer.bound(), answer.now.wall);
+  });
 }
 
 std::int64_t retry_after_seconds(const Answer& answer, Duration hint) {
@@ -160,7 +178,10 @@ std::int64_t retry_after_seconds(const Answer& answer, Duration hint) {
 }
 
 void append_retry_after(std::string& out, std::int64_t seconds) {
-  if (seconds > 0) append_line(out, "Retry-After: ", seconds);
+  if (seconds <= 0) return;
+  out.append("Retry-After: ");
+  append_number(out, seconds);
+  out.append("\r\n");
 }
 
 }  // namespace pawl::limit

@@ -140,6 +140,19 @@ TEST(Headers, AreNotBrokenByAName) {
             "RateLimit: \"a\\\"b\\\\c??Set-Cookie: d???\";r=0;t=0\r\n");
 }
 
+// The room is made before the names are looked at.
+TEST(Headers, HaveRoomForNamesOfNothingButEscapes) {
+  const std::string name(300, '"');
+  const Policy odd{name, Concurrency{.slots = 3, .lease = Duration::seconds(30)}};
+  Case most({}, {});
+  for (std::size_t i = 0; i < bounds::limit_policies_max; ++i) {
+    most.counts.push_back({.policy = &odd, .key = "acme"});
+    most.answer.verdicts.add({.allowed = true, .limit = INT64_MAX, .remaining = INT64_MAX});
+  }
+  EXPECT_GT(most.in({}).size(), 2 * 2 * name.size() * bounds::limit_policies_max);
+  EXPECT_TRUE(most.in(draft6).starts_with("RateLimit-Limit: "));
+}
+
 TEST(Headers, NumbersStayWithinWhatAStructuredFieldMayHold) {
   const Case huge({&global}, {Verdict{.limit = 9'000'000'000'000'000,
                                       .remaining = -3,

@@ -5,10 +5,9 @@
 namespace pawl::limit {
 namespace {
 
-std::uint32_t shape_of(const Rule& rule) {
-  std::string text(algorithm_of(rule));
-  text += to_string(rule);
-  return static_cast<std::uint32_t>(hash_of(text, 0).high);
+std::uint32_t shape_of(const Rule& rule, const std::string& rule_text) {
+  return static_cast<std::uint32_t>(
+      hash_of(std::string(algorithm_of(rule)).append(rule_text), 0).high);
 }
 
 std::string text_of(const TokenBucket& bucket) {
@@ -47,7 +46,8 @@ Policy::Policy(std::string name_, Rule rule_, PolicyOptions options_)
     : name(std::move(name_)),
       rule(std::move(rule_)),
       options(options_),
-      shape(shape_of(rule)),
+      text(to_string(rule)),
+      shape(shape_of(rule, text)),
       id(hash_of(name, 0).high) {}
 
 std::int64_t capacity_of(const Rule& rule) {

@@ -38,6 +38,7 @@ struct Policy {
   std::string name;
   Rule rule;
   PolicyOptions options;
+  std::string text;     // to_string(rule), which every audit record of it has
   std::uint32_t shape;  // tells rules apart: equal for equal rules
   std::uint64_t id;     // of the name: policies of one name share their counts
 

@@ -140,7 +140,7 @@ bool is_dimension(std::string_view text) {
 }
 
 // Any number of digits, as RFC 9110 has it; with a fraction, as some write it. Rounded up.
-std::optional<std::int64_t> parse_seconds(std::string_view text) {
+std::optional<std::int64_t> parse_time(std::string_view text) {
   const auto digits = [](std::string_view part) {
     return !part.empty() && std::all_of(part.begin(), part.end(), http::is_digit);
   };
@@ -167,10 +167,16 @@ bool is_beyond_all_instants(std::string_view date) {
 }
 
 std::optional<Instant> parse_retry_after(std::string_view text, Instant now) {
-  if (const auto seconds = parse_seconds(text)) return std::max(now, epoch_or_delta(*seconds, now));
+  if (const auto seconds = parse_time(text)) return std::max(now, epoch_or_delta(*seconds, now));
   if (const auto date = parse_http_date(text)) return std::max(now, *date);
   if (is_beyond_all_instants(text)) return Instant::max();
   return std::nullopt;
+}
+
+// Always a delta, however large: no other reading of it is known.
+std::optional<Instant> parse_amz_retry_after(std::string_view text, Instant now) {
+  const auto wait = parse_time(text);
+  return wait ? std::optional(now + Duration::milliseconds(*wait)) : std::nullopt;
 }
 
 // Puts the readings of an answer together, line by line.
@@ -178,7 +184,7 @@ class Collector {
  public:
   Collector(std::string_view plain, Instant now) : plain_(plain), now_(now) {}
 
-  void take_retry_after(std::string_view value);
+  void take_retry_after(std::optional<Instant> at);
   void take_state(std::string_view value);
   void take_policies(std::string_view value);
   void take_part(const Place& place, std::string_view value);
@@ -228,8 +234,7 @@ Collector::Entry* Collector::entry(std::string_view dimension, Spelling spelling
   return &entries_.emplace_back(Entry{.reading = {.dimension = std::string(dimension)}});
 }
 
-void Collector::take_retry_after(std::string_view value) {
-  const auto at = parse_retry_after(value, now_);
+void Collector::take_retry_after(std::optional<Instant> at) {
   if (!at) return ignore();
   later(retry_at_, *at);
 }
@@ -415,7 +420,7 @@ std::string_view resource(std::span<const Field> fields) {
 bool comes_from_a_cache(std::span<const Field> fields) {
   return std::any_of(fields.begin(), fields.end(), [](const Field& field) {
     if (!equal_ignoring_case(field.name, "Age")) return false;
-    const auto age = parse_seconds(trim_blanks(field.value));
+    const auto age = parse_time(trim_blanks(field.value));
     return age && *age > 0;
   });
 }
@@ -450,7 +455,9 @@ Pushback parse_pushback(std::span<const Field> fields, Instant now) {
     const bool too_long = name.size() + whole.size() > bounds::http_header_bytes_max;
     const std::string_view value = too_long ? std::string_view() : trim_blanks(whole);
     if (equal_ignoring_case(name, "Retry-After")) {
-      collector.take_retry_after(value);
+      collector.take_retry_after(parse_retry_after(value, now));
+    } else if (equal_ignoring_case(name, "x-amz-retry-after")) {
+      collector.take_retry_after(parse_amz_retry_after(value, now));
     } else if (cached) {
       continue;
     } else if (equal_ignoring_case(name, "RateLimit")) {

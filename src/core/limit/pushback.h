@@ -6,6 +6,7 @@
 //   X-RateLimit-<dimension>-Limit …     Saxo; any dimension, any case
 //   X-RateLimit-Limit-<dimension> …     Kong
 //   Retry-After                         seconds, an epoch (as in resets), or a date of HTTP
+//   x-amz-retry-after                   milliseconds
 //
 // Why:      a wait that is too short costs a refusal, one for the wrong dimension costs a day.
 // Contract: pure; never fails. What makes no sense is left out and counted, never trusted; fields
@@ -56,7 +57,7 @@ std::string to_string(std::span<const Reading> readings);
 
 struct Pushback {
   std::vector<Reading> readings = {};    // in the order in which their dimensions came
-  std::optional<Instant> retry_at = {};  // Retry-After; never before now
+  std::optional<Instant> retry_at = {};  // Retry-After and its kin; never before now
   int malformed = 0;  // lines, and members of lists, that were left out; the pacer notes them
   bool operator==(const Pushback&) const = default;
 };

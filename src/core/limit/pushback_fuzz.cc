@@ -20,7 +20,7 @@ namespace {
 using namespace pawl;
 using namespace pawl::limit;
 
-constexpr std::array<std::string_view, 16> names = {"RateLimit",
+constexpr std::array<std::string_view, 17> names = {"RateLimit",
                                                     "RateLimit-Policy",
                                                     "RateLimit-Limit",
                                                     "RateLimit-Remaining",
@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 16> names = {"RateLimit",
                                                     "X-RateLimit-Limit-Minute",
                                                     "X-Rate-Limit-Reset",
                                                     "Retry-After",
+                                                    "x-amz-retry-after",
                                                     "Age"};
 
 // What bytes from 0x80 to 0xef stand for: values that mean something are made of these.

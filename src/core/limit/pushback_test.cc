@@ -437,7 +437,8 @@ TEST(Pushback, NamesAndLinesBeyondTheirBoundAreCounted) {
     EXPECT_EQ(found.readings.size(), dimension == longest ? 1U : 0U);
   }
   const std::string blanks(bounds::http_header_bytes_max, ' ');
-  for (const std::string_view name : {"Retry-After", "RateLimit", "X-RateLimit-Limit"}) {
+  for (const std::string_view name :
+       {"Retry-After", "x-amz-retry-after", "RateLimit", "X-RateLimit-Limit"}) {
     EXPECT_EQ(parse({{name, blanks + "1"}}), (Pushback{.malformed = 1})) << name;
   }
   EXPECT_EQ(parse({{"Content-Type", blanks}}), Pushback{});
@@ -521,6 +522,42 @@ TEST(PushbackRetryAfter, ThatMakesNoSenseIsLeftOutAndCounted) {
 TEST(PushbackRetryAfter, OfSeveralTheLatestHolds) {
   EXPECT_EQ(parse({{"Retry-After", "5"}, {"Retry-After", "9"}, {"Retry-After", "x"}}),
             (Pushback{.retry_at = in(9), .malformed = 1}));
+}
+
+TEST(PushbackAmzRetryAfter, IsADelayInMillisecondsRoundedUp) {
+  struct Example {
+    std::string_view written;
+    Instant expected;
+  };
+  const Example examples[] = {
+      {"0", now},
+      {"1500", now + Duration::milliseconds(1500)},
+      {" 20\t", now + Duration::milliseconds(20)},
+      {"0.5", now + Duration::milliseconds(1)},
+      {"1700000100000", now + Duration::milliseconds(1'700'000'100'000)},  // never an epoch
+      {"9223372036854775807", Instant::max()},
+      {"99999999999999999999999999", Instant::max()},
+  };
+  for (const auto& [written, expected] : examples) {
+    EXPECT_EQ(parse({{"X-Amz-Retry-After", written}}), (Pushback{.retry_at = expected})) << written;
+  }
+}
+
+TEST(PushbackAmzRetryAfter, ThatMakesNoSenseIsLeftOutAndCounted) {
+  for (const std::string_view bad : {"", "-1", "+1", "1.", ".5", "1 0", "1,2", "0x10", "1e3",
+                                     "soon", "20ms", "inf", "Tue, 14 Nov 2023 22:15:00 GMT"}) {
+    EXPECT_EQ(parse({{"x-amz-retry-after", bad}}), (Pushback{.malformed = 1})) << bad;
+  }
+}
+
+TEST(PushbackAmzRetryAfter, BesideARetryAfterTheLaterHolds) {
+  for (const auto& [seconds, milliseconds] : {std::pair{"9", "5000"}, {"5", "9000"}}) {
+    const Pushback found = parse({{"Retry-After", seconds}, {"x-amz-retry-after", milliseconds}});
+    EXPECT_EQ(found, (Pushback{.retry_at = in(9)})) << seconds;
+    EXPECT_EQ(refused_until(found), in(9));
+  }
+  EXPECT_EQ(parse({{"Age", "3"}, {"x-amz-retry-after", "5000"}}), (Pushback{.retry_at = in(5)}))
+      << "out of a cache too";
 }
 
 // As text

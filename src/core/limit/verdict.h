@@ -64,6 +64,7 @@ enum class CountedBy : std::uint8_t {
 struct Answer {
   bool allowed = false;  // by every policy that is enforced; then, and only then, all were charged
   CountedBy counted_by = CountedBy::store;
+  bool as_decided = false;    // decide() says the same again to each `before` at `now`
   std::uint8_t binding = 0;   // the policy that refused for longest, or else is closest to refusing
   Duration retry_after = {};  // until the ask would be allowed by all; zero when it is
   Now now = {};

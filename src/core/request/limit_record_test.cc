@@ -91,6 +91,76 @@ TEST(LimitRecord, IsEnoughToDecideAgain) {
   EXPECT_EQ(again.retry_after, answer.retry_after);
 }
 
+// The record as a reader of the log has it.
+json::Value whole(const std::vector<std::pair<std::string_view, json::Value>>& record) {
+  json::Object object;
+  for (const auto& [name, value] : record) object.emplace(name, value);
+  return object;
+}
+
+const limit::Zones no_zones = [](std::string_view) -> Result<Zone> {
+  return failure(Code::invalid, "none");
+};
+
+TEST(LimitRecord, IsReadBackAsItWas) {
+  Decided world;
+  world.ask();
+  world.ask();
+  const limit::Answer answer = world.ask();
+  const auto read = read_limit(whole(limit_record(world.counts, answer, 1)), no_zones);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->cost, 1);
+  EXPECT_EQ(read->now.moment, world.now.moment);
+  EXPECT_EQ(read->now.wall, world.now.wall);
+  EXPECT_FALSE(read->derived);
+  ASSERT_EQ(read->policies.size(), 2u);
+  EXPECT_EQ(read->policies[0].cell, pace);
+  EXPECT_EQ(read->policies[0].before, answer.verdicts[0].before);
+  EXPECT_FALSE(read->policies[1].cell.has_value()) << "marks are not on record";
+  EXPECT_TRUE(read->policies[1].shadow);
+  EXPECT_FALSE(read->decision.allowed);
+  EXPECT_EQ(read->decision.wait_ms, 10'000);
+  EXPECT_EQ(read->decision.binding, 0u);
+  EXPECT_EQ(read->decision.said[0], said(answer.verdicts[0]));
+  EXPECT_EQ(read->decision.said[1], said(answer.verdicts[1]));
+}
+
+TEST(LimitRecord, SaysWhenItIsNotOneDecision) {
+  Decided world;
+  limit::Answer answer = world.ask();
+  EXPECT_EQ(find(limit_record(world.counts, answer, 1), "derived"), nullptr);
+  answer.as_decided = false;
+  const auto record = limit_record(world.counts, answer, 1);
+  EXPECT_EQ(*find(record, "derived"), true);
+  EXPECT_TRUE(read_limit(whole(record), no_zones).value().derived);
+}
+
+TEST(LimitRecord, NamesTheMemberThatMakesNoSense) {
+  Decided world;
+  const json::Value record = whole(limit_record(world.counts, world.ask(), 1));
+  for (const char* name : {"cost", "now_ns", "allowed", "retry_after_ms", "policies", "policy"}) {
+    json::Object without = *record.if_object();
+    without.erase(name);
+    const auto read = read_limit(without, no_zones);
+    ASSERT_FALSE(read.has_value()) << name;
+    EXPECT_NE(read.error().message.find("'" + std::string(name)), std::string::npos)
+        << read.error().message;
+  }
+  for (const char* name :
+       {"name", "algorithm", "rule", "allowed", "limit", "remaining", "before"}) {
+    json::Object spoilt = *record.if_object();
+    json::Array policies = *spoilt["policies"].if_array();
+    json::Object policy = *policies[0].if_object();
+    policy.erase(name);
+    policies[0] = policy;
+    spoilt["policies"] = policies;
+    const auto read = read_limit(spoilt, no_zones);
+    ASSERT_FALSE(read.has_value()) << name;
+    EXPECT_NE(read.error().message.find("policies[0]." + std::string(name)), std::string::npos)
+        << read.error().message;
+  }
+}
+
 TEST(LimitRecord, SaysNeverAndWritesAnIdAsHex) {
   limit::Answer answer;
   answer.retry_after = Duration::max();

@@ -11,5 +11,8 @@ int main() {
   const pawl::Decision first = limiter->check("acme");
   const pawl::Decision second = limiter->check("acme");
   std::cout << first.allowed << second.allowed << "\n";
-  return pawl::Limiter::make({.count = 0}).has_value() ? EXIT_FAILURE : EXIT_SUCCESS;
+  if (pawl::Limiter::make({.count = 0})) return EXIT_FAILURE;
+  // Memory survives nothing; the libraries of every other store must be linked to hear so.
+  return pawl::Executor::make({.durability = pawl::Durability::fsync}) ? EXIT_FAILURE
+                                                                       : EXIT_SUCCESS;
 }

@@ -1,0 +1,212 @@
+#include "admin/audit.h"
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "admin/parameters.h"
+#include "base/bounds.h"
+#include "base/text.h"
+
+namespace pawl::admin {
+namespace {
+
+using json::Object;
+using json::Value;
+
+constexpr std::int64_t seq_max = std::int64_t{1} << 53;
+
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string_view text_in(const Value& record, std::string_view name) {
+  const Value* member = record.find(name);
+  if (member == nullptr || member->if_string() == nullptr) return {};
+  return *member->if_string();
+}
+
+bool agrees(std::string_view wanted, const Value& record, std::string_view name) {
+  return wanted.empty() || wanted == text_in(record, name);
+}
+
+EventFilter filter_of(const Call& call) {
+  return {.type = call.text("type"), .correlation_id = call.text("correlation_id")};
+}
+
+void refuse_without_log(Call call) {
+  std::move(call).refuse(
+      http::ProblemCode::not_found,
+      "No audit sink is a file, so there is nothing to read. Add file:PATH to audit.sinks.");
+}
+
+struct Page {
+  std::vector<std::string_view> lines = {};
+  std::uint64_t next = 0;
+  bool more = false;
+};
+
+std::string to_json(const Page& page) {
+  std::string out = "{\"events\":[";
+  for (const std::string_view line : page.lines) {
+    if (out.back() != '[') out.push_back(',');
+    out.append(line);
+  }
+  out.append("],\"more\":").append(page.more ? "true" : "false").append(",\"next\":");
+  append_number(out, page.next);
+  return out.append("}\n");
+}
+
+void list(Context& context, Call call) {
+  if (context.trail == nullptr) return refuse_without_log(std::move(call));
+  const std::int64_t after = call.number("after", -1);
+  const auto piece = after < 0 ? context.trail->last(bounds::admin_scan_bytes_max)
+                               : context.trail->after(static_cast<std::uint64_t>(after),
+                                                      bounds::admin_scan_bytes_max);
+  if (!piece) return std::move(call).fail(piece.error());
+  const EventFilter filter = filter_of(call);
+  const std::size_t limit = limit_of(call);
+  Page page{.next = static_cast<std::uint64_t>(std::max<std::int64_t>(after, 0))};
+  std::string_view rest = piece->lines;
+  while (!rest.empty() && (after < 0 || page.lines.size() < limit)) {
+    const auto event = next_event(rest, filter, page.next);
+    if (event) page.lines.push_back(event->line);
+  }
+  if (page.lines.size() > limit) {
+    page.lines.erase(page.lines.begin(), page.lines.end() - static_cast<std::ptrdiff_t>(limit));
+  }
+  page.more = after >= 0 && (!rest.empty() || !piece->at_end);
+  std::move(call).answer(server::Response{.status = 200,
+                                          .content_type = "application/json",
+                                          .body = to_json(page),
+                                          .extra_fields = {}});
+}
+
+std::string to_text(const SeenEvent& event) {
+  std::string out = "id: ";
+  append_number(out, event.seq);
+  return out.append("\nevent: ")
+      .append(event.type)
+      .append("\ndata: ")
+      .append(event.line)
+      .append("\n\n");
+}
+
+// Where the log ends now.
+Result<std::uint64_t> end_of(AuditTrail& trail) {
+  const AuditTrail::Piece piece =
+      PAWL_TRY(trail.last(bounds::audit_event_bytes_max + bounds::audit_event_bytes_max));
+  std::uint64_t seq = 0;
+  for (std::string_view rest = piece.lines; !rest.empty();) next_event(rest, {}, seq);
+  return seq;
+}
+
+// A browser that comes back says what it has seen; others may name a place.
+Result<std::uint64_t> start_of(const Call& call, AuditTrail& trail) {
+  const std::string_view seen = call.request().header("Last-Event-ID");
+  if (!seen.empty()) {
+    const auto seq = number_of(seen);
+    if (!seq) return failure(Code::invalid, "Last-Event-ID is no number of an event");
+    return *seq;
+  }
+  const std::int64_t after = call.number("after", -1);
+  if (after >= 0) return static_cast<std::uint64_t>(after);
+  return end_of(trail);
+}
+
+std::vector<Parameter> parameters() {
+  return {{"after", "What stands behind the event of this number.", schema::whole(0, seq_max)},
+          {"type", "Of this event_type alone.", schema::text(1, 64)},
+          {"correlation_id", "Of this correlation_id alone.",
+           schema::text(1, bounds::request_id_bytes_max)}};
+}
+
+}  // namespace
+
+std::optional<SeenEvent> next_event(std::string_view& lines, const EventFilter& filter,
+                                    std::uint64_t& last_seq) {
+  const std::string_view line = take_until(lines, '\n');
+  const Result<Value> record = json::parse(line);
+  if (!record) return std::nullopt;
+  const Value* number = record->find("seq");
+  const auto seq = number == nullptr || number->if_number() == nullptr
+                       ? std::nullopt
+                       : number_of(number->if_number()->text);
+  if (!seq) return std::nullopt;
+  last_seq = *seq;
+  if (!agrees(filter.type, *record, "event_type") ||
+      !agrees(filter.correlation_id, *record, "correlation_id")) {
+    return std::nullopt;
+  }
+  return SeenEvent{.seq = *seq, .type = std::string(text_in(*record, "event_type")), .line = line};
+}
+
+void Listeners::add(Call call) {
+  if (context_.trail == nullptr) return refuse_without_log(std::move(call));
+  std::erase_if(listeners_, [](const Listener& each) { return !each.stream.is_open(); });
+  if (listeners_.size() >= bounds::admin_listeners_max) {
+    return std::move(call).answer(problem(http::ProblemCode::overloaded,
+                                          "Too many listen already. Close one, or read /v1/audit.",
+                                          "Retry-After: 5\r\n"));
+  }
+  const Result<std::uint64_t> start = start_of(call, *context_.trail);
+  if (!start) return std::move(call).fail(start.error());
+  EventFilter filter = filter_of(call);
+  listeners_.push_back({.stream = std::move(call).stream({.status = 200,
+                                                          .content_type = "text/event-stream",
+                                                          .body = "retry: 2000\n\n",
+                                                          .extra_fields = {}}),
+                        .filter = std::move(filter),
+                        .seq = *start,
+                        .sent_at = context_.clock.steady_now()});
+}
+
+void Listeners::tick() {
+  const SteadyInstant now = context_.clock.steady_now();
+  std::erase_if(listeners_, [&](Listener& each) { return !serve(each, now); });
+}
+
+// False: it is gone, or the log cannot be read.
+bool Listeners::serve(Listener& listener, SteadyInstant now) {
+  if (!listener.stream.is_open()) return false;
+  const auto piece = context_.trail->after(listener.seq, bounds::admin_event_piece_bytes_max);
+  if (!piece) return false;
+  std::string out;
+  for (std::string_view rest = piece->lines; !rest.empty();) {
+    const auto event = next_event(rest, listener.filter, listener.seq);
+    if (event) out.append(to_text(*event));
+  }
+  if (out.empty() && now - listener.sent_at >= bounds::admin_heartbeat) out = ": still here\n\n";
+  if (out.empty()) return true;
+  listener.sent_at = now;
+  return listener.stream.push(out);
+}
+
+Routes audit_routes(Context& context, Listeners& listeners) {
+  std::vector<Parameter> with_limit = parameters();
+  with_limit.push_back(limit_in_query());
+  return {
+      {.path = "/v1/audit",
+       .id = "list_audit_events",
+       .summary = "Audit events by number, oldest first; without after the newest.",
+       .parameters = std::move(with_limit),
+       .answers = {{200, "Events; go on after next while more is true.",
+                    schema::object({{"events", schema::list_of(schema::map_of(schema::anything()))},
+                                    {"more", schema::truth()},
+                                    {"next", schema::count()}})}},
+       .problems = {404, 503},
+       .handle = [&context](Call call) { list(context, std::move(call)); }},
+      {.path = "/v1/events",
+       .id = "follow_audit_events",
+       .summary = "Audit events as they come, as server-sent events; Last-Event-ID goes on.",
+       .parameters = parameters(),
+       .answers = {{200, "The stream.", {}, "text/event-stream"}},
+       .problems = {404, 503},
+       .handle = [&listeners](Call call) { listeners.add(std::move(call)); }},
+  };
+}
+
+}  // namespace pawl::admin

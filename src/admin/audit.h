@@ -1,0 +1,68 @@
+// The calls about audit events: reading them by number, and following them as they come.
+//
+// GET /v1/audit gives what stands behind record `after`, oldest first, and the number to go on
+// from; without `after` the newest. A call reads bounds::admin_scan_bytes_max of the log at the
+// most, so a filter may find nothing although there is more: whoever looks goes on while `more` is
+// true.
+//
+// GET /v1/events is the same as server-sent events. Each listener has a place of its own in the
+// log, so a slow one holds nobody up; one that does not take what was sent is let go by its
+// connection, and comes back with Last-Event-ID.
+//
+// Bounds:  bounds::admin_listeners_max listeners; bounds::admin_event_piece_bytes_max a listener
+//          and tick.
+// Threads: those of the admin listener's loop.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admin/context.h"
+#include "admin/route.h"
+
+namespace pawl::admin {
+
+// Which events are wanted; empty: any.
+struct EventFilter {
+  std::string type = {};
+  std::string correlation_id = {};
+};
+
+struct SeenEvent {
+  std::uint64_t seq = 0;
+  std::string type = {};
+  std::string_view line = {};  // as it stands in the log
+};
+// Takes the next line off the front of `lines`. Nothing: it is not wanted, or is no record.
+// `last_seq` is set to the number of every record that is passed.
+std::optional<SeenEvent> next_event(std::string_view& lines, const EventFilter& filter,
+                                    std::uint64_t& last_seq);
+
+class Listeners {
+ public:
+  explicit Listeners(Context& context) : context_(context) {}
+
+  void add(Call call);
+  // About ten times a second: sends what has come.
+  void tick();
+  std::size_t size() const { return listeners_.size(); }
+
+ private:
+  struct Listener {
+    server::ReplyStream stream;
+    EventFilter filter;
+    std::uint64_t seq;
+    SteadyInstant sent_at;
+  };
+
+  bool serve(Listener& listener, SteadyInstant now);
+
+  Context& context_;
+  std::vector<Listener> listeners_;
+};
+
+Routes audit_routes(Context& context, Listeners& listeners);
+
+}  // namespace pawl::admin

@@ -1,0 +1,50 @@
+// Gate: who gets in at the admin listener.
+//
+//   Host     an address, a name of this machine's loopback, or one of server.admin.hosts. A page of
+//            another site that points its own name at this machine (DNS rebinding) sends that name.
+//   Origin   of what changes something, where a browser says it: this very host, or one of
+//            server.admin.hosts; Sec-Fetch-Site: same-origin or none.
+//   token    where one is set; compared in constant time, over hashes, so that not even its length
+//            shows. Wrong ones are counted by address (lockout.h).
+//
+// Contract: refuse() says nothing of what exists: it is asked before the route is told. A probe
+//           needs no token; what a proxy passes on is not held to Host and Origin, which are those
+//           of the proxy's client (route.h).
+// Threads:  those of the admin listener's loop.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admin/lockout.h"
+#include "admin/route.h"
+#include "base/secret.h"
+#include "pawl/time.h"
+#include "server/responder.h"
+
+namespace pawl::admin {
+
+struct GateSettings {
+  Secret<std::string> token = {};       // empty: none is asked for
+  std::vector<std::string> hosts = {};  // names, beside addresses and localhost
+};
+
+class Gate {
+ public:
+  // Nothing: it may enter.
+  std::optional<server::Response> refuse(const GateSettings& settings,
+                                         const server::Request& request, Access access,
+                                         SteadyInstant now);
+
+ private:
+  std::optional<server::Response> refuse_token(const GateSettings& settings,
+                                               const server::Request& request, Access access,
+                                               SteadyInstant now);
+
+  Lockout lockout_;
+};
+
+}  // namespace pawl::admin
