@@ -1,6 +1,7 @@
 #include "runtime/session_pacer.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -20,6 +21,8 @@ namespace {
 
 // Longer waits are made of several: no clock's arithmetic overflows on the way.
 constexpr Duration wait_max = Duration::hours(1);
+// A rate that no session reaches.
+constexpr limit::Rate freely = {1'000'000, Duration::seconds(1)};
 
 std::optional<SteadyInstant> wake_of(const pacer::Effects& effects) {
   for (const pacer::Effect& effect : effects) {
@@ -39,7 +42,8 @@ struct SessionPacer::State : std::enable_shared_from_this<State> {
   State(Options options, Ports ports_, Hooks hooks_)
       : ports(ports_),
         hooks(std::move(hooks_)),
-        policy(std::move(options.name), limit::TokenBucket(options.rate, options.burst)),
+        policy(options.name, limit::TokenBucket(options.rate, options.burst)),
+        others(options.name + "-others", limit::TokenBucket(freely, freely.count)),
         session(std::move(options.session)),
         machine({.bucket = limit::TokenBucket(options.rate, options.burst),
                  .adaptive = options.adaptive,
@@ -50,10 +54,12 @@ struct SessionPacer::State : std::enable_shared_from_this<State> {
   Ticket ask(Ask ask, Done done);
   void wait_for(std::unique_lock<std::mutex>& lock, const std::optional<Result<void>>& result);
   Count count() const { return {.policy = &policy, .key = session}; }
+  Count count_of_others() const { return {.policy = &others, .key = session}; }
 
-  void run(pacer::Charge);
+  void run(pacer::Charge effect);
   void run(pacer::Refund);
   void run(pacer::Close effect);
+  void run(pacer::HoldOthers effect);
   void run(pacer::Open);
   void run(pacer::Release effect);
   void run(pacer::Refuse effect) { end(effect.ticket, std::unexpected(std::move(effect.error))); }
@@ -68,6 +74,7 @@ struct SessionPacer::State : std::enable_shared_from_this<State> {
   const Ports ports;
   const Hooks hooks;
   const limit::Policy policy;
+  const limit::Policy others;  // limits nothing, and is closed while an urgent call waits
   const std::string session;
 
   std::mutex mutex;
@@ -178,16 +185,17 @@ Result<void> SessionPacer::State::record(const pacer::Note& note, const Correlat
   return ports.events->append(std::move(event));
 }
 
-void SessionPacer::State::run(pacer::Charge) {
-  const Count mine = count();
-  ports.counters.check({&mine, 1}, 1,
-                       [self = shared_from_this()](const Result<limit::Answer>& answer) {
-                         if (answer) {
-                           self->handle(pacer::Charged{*answer});
-                         } else {
-                           self->handle(pacer::ChargeFailed{answer.error()});
-                         }
-                       });
+void SessionPacer::State::run(pacer::Charge effect) {
+  const std::array<Count, 2> both = {count(), count_of_others()};
+  const std::size_t used = effect.urgent ? 1 : 2;
+  ports.counters.check(
+      {both.data(), used}, 1, [self = shared_from_this()](const Result<limit::Answer>& answer) {
+        if (answer) {
+          self->handle(pacer::Charged{*answer, !answer->allowed && answer->binding == 1});
+        } else {
+          self->handle(pacer::ChargeFailed{answer.error()});
+        }
+      });
 }
 
 void SessionPacer::State::run(pacer::Refund) {
@@ -196,6 +204,11 @@ void SessionPacer::State::run(pacer::Refund) {
 
 void SessionPacer::State::run(pacer::Close effect) {
   ports.counters.close(count(), effect.until, told());
+}
+
+void SessionPacer::State::run(pacer::HoldOthers effect) {
+  // A courtesy: what the store has against it, the next charge tells.
+  ports.counters.close(count_of_others(), effect.until, [](const Result<void>&) {});
 }
 
 // The store's reset forgets what was used as well as the closing. So that nobody leaves too soon,

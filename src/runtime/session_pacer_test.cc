@@ -37,21 +37,22 @@ class SharedClock final : public Clock {
   std::atomic<std::int64_t> passed_ns_ = 0;
 };
 
-// One bucket for every policy and key: the tests here have one session.
+// A state for each of the pacer's two counts: the tests here have one session.
 class BucketStore final : public CounterStore {
  public:
   explicit BucketStore(Clock& clock) : clock_(clock) {}
 
   void check(Counts counts, std::int64_t cost, Done<limit::Answer> done) override {
-    EXPECT_EQ(counts.size(), 1U);
+    EXPECT_LE(counts.size(), 2U);
     EXPECT_EQ(counts[0].policy->name, "orders");
     EXPECT_EQ(counts[0].key.name(), "saxo");
     if (broken) return done(std::unexpected(lost()));
     limit::Answer answer;
     {
       const std::lock_guard lock(mutex_);
-      const limit::Member member{counts[0].policy, &state_};
-      answer = limit::decide({&member, 1}, {.cost = cost}, now());
+      std::vector<limit::Member> members;
+      for (const Count& count : counts) members.push_back({count.policy, &state_of(count)});
+      answer = limit::decide(members, {.cost = cost}, now());
     }
     if (!held) return done(answer);
     waiting.push_back([answer, done = std::move(done)]() mutable { done(answer); });
@@ -60,25 +61,26 @@ class BucketStore final : public CounterStore {
     ++refunds;
     {
       const std::lock_guard lock(mutex_);
-      limit::give_back(*count.policy, state_, {.cost = cost, .charged = now()}, now());
+      limit::give_back(*count.policy, state_of(count), {.cost = cost, .charged = now()}, now());
     }
     done({});
   }
-  void close(const Count&, Instant until, Done<void> done) override {
+  void close(const Count& count, Instant until, Done<void> done) override {
     if (broken) return done(std::unexpected(lost()));
     {
       const std::lock_guard lock(mutex_);
-      state_.closed_until = std::max(state_.closed_until, now().moment + (until - now().wall));
+      limit::State& state = state_of(count);
+      state.closed_until = std::max(state.closed_until, now().moment + (until - now().wall));
     }
     done({});
   }
   void reserve(Counts, std::int64_t, Duration, Done<Reservation>) override { FAIL(); }
   void settle(Counts, std::uint64_t, Settlement, Done<void>) override { FAIL(); }
-  void reset(const Count&, Done<void> done) override {
+  void reset(const Count& count, Done<void> done) override {
     if (broken) return done(std::unexpected(lost()));
     {
       const std::lock_guard lock(mutex_);
-      state_ = {};
+      state_of(count) = {};
     }
     done({});
   }
@@ -92,9 +94,11 @@ class BucketStore final : public CounterStore {
   static Error lost() { return Error(Code::unavailable, Outcome::not_applied, "no connection"); }
   limit::Now now() { return {limit::Moment::from_ns(clock_.steady_now().ns()), clock_.wall_now()}; }
 
+  limit::State& state_of(const Count& count) { return states_[count.policy->name]; }
+
   Clock& clock_;
   std::mutex mutex_;
-  limit::State state_;
+  std::map<std::string, limit::State> states_;
 };
 
 class SessionPacerTest : public testing::Test {
@@ -336,6 +340,22 @@ TEST_F(SessionPacerTest, CancelsGoFirst) {
     session.poll();
   }
   EXPECT_THAT(ends, ElementsAre("a", "cancel", "b", "c"));
+}
+
+TEST_F(SessionPacerTest, ACancelOfAnotherProcessGoesFirst) {
+  SessionPacer placing(options(), {clock, store}, hooks());
+  SessionPacer cancelling(options(), {clock, store}, hooks());
+  for (const char* name : {"1", "2", "3"}) placing.ask({.operation = "place"}, as(name));
+  cancelling.ask({.operation = "cancel", .urgent = true}, as("cancel"));
+  EXPECT_THAT(ends, ElementsAre("1"));
+  clock.advance(second);
+  placing.poll();  // it asks the store first
+  EXPECT_THAT(ends, ElementsAre("1"));
+  cancelling.poll();
+  EXPECT_THAT(ends, ElementsAre("1", "cancel"));
+  clock.advance(second);
+  placing.poll();
+  EXPECT_THAT(ends, ElementsAre("1", "cancel", "2")) << "they are held back for no longer";
 }
 
 TEST_F(SessionPacerTest, CallbacksMayCallBack) {

@@ -83,6 +83,13 @@ void Machine::on(const Charged& event, Time now, Effects& out) {
   charging_since_.reset();
   const bool stale = std::exchange(charge_is_stale_, false);
   const bool looked = std::exchange(looking_, false);
+  if (event.held) {  // it says nothing of the pace, nor of the server
+    look_after_ = now.steady + bounds::pacer_look_wait;
+    if (!urgent_.empty()) return;  // one has come meanwhile, and asks anew
+    paced_until_ = std::max(paced_until_, now.steady + event.answer.retry_after);
+    closed_elsewhere_ = false;
+    return;
+  }
   const Verdict& verdict = event.answer.bound();
   if (looked && !verdict.closed) found_open(now, out);
   if (!event.answer.allowed) {
@@ -190,13 +197,14 @@ void Machine::go_on(Time now, Effects& out) {
     looking_ = is_look_due(now);
     if (!looking_) {
       tell_wait(now, out);
+      hold_others(now, out);
       out.emplace_back(WakeAt{look_at(now).value_or(earliest())});
       return;
     }
   }
   if (!charging_since_) {
     charging_since_ = now.steady;
-    out.emplace_back(Charge{});
+    out.emplace_back(Charge{.urgent = !urgent_.empty()});
   }
   SteadyInstant soonest = SteadyInstant::max();
   for (const Waiting& one : urgent_) soonest = std::min(soonest, one.deadline);
@@ -242,6 +250,16 @@ void Machine::tell_wait(Time now, Effects& out) {
     const double missing = wait.seconds() / settings_.bucket.interval.seconds();
     out.emplace_back(Note(RateLimitTokenWait{first.operation, wait, 1.0 - missing, first.ticket}));
   }
+}
+
+// Else whoever asks the store first at that instant would leave, and calls of other processes would
+// do so again and again. For a far instant it is said when that is near: a process that dies
+// meanwhile must not hold anybody back.
+void Machine::hold_others(Time now, Effects& out) {
+  const Duration wait = earliest() - now.steady;
+  if (urgent_.empty() || held_for_ == earliest() || wait > bounds::pacer_look_wait) return;
+  held_for_ = earliest();
+  out.emplace_back(HoldOthers{now.wall + wait + bounds::pacer_charge_age_max});
 }
 
 void Machine::close(Instant named, const Heard& heard, Time now, Effects& out) {

@@ -12,7 +12,8 @@
 //           Order: first come, first served within a lane; urgent ones (cancels, reduce-only) pass
 //           all others. Nothing keeps a steady stream of urgent ones from holding the others up;
 //           those end at their deadlines. Between processes the store decides, and it keeps no
-//           queue.
+//           queue; but while an urgent one waits anywhere, the others are held back everywhere
+//           (HoldOthers), for a moment beyond the instant at which it may leave.
 //           Deadlines: nothing is released after its deadline. A ticket whose deadline lies before
 //           the earliest instant at which anything may leave is refused at once.
 //           Closing: nothing is released before the last instant the server named, also when the
@@ -82,6 +83,7 @@ struct Withdrawn {
 // What the store said to Charge.
 struct Charged {
   Answer answer;
+  bool held = false;  // refused because an urgent call of another process goes first
 };
 struct ChargeFailed {
   Error error;
@@ -165,9 +167,14 @@ using Note =
                  RateLimitHeadersIgnored, RateLimitStoreFailed, RateLimitUnrecorded>;
 
 // Effects.
-struct Charge {};  // ask the store for one unit
+struct Charge {         // ask the store for one unit
+  bool urgent = false;  // passes those who are held back
+};
 struct Refund {};  // give one unit back to the store
 struct Close {     // tell the store, for the other processes
+  Instant until;
+};
+struct HoldOthers {  // tell the store: until then only urgent calls may leave
   Instant until;
 };
 struct Open {};  // lift every closing in the store, and leave its bucket empty
@@ -182,7 +189,7 @@ struct Refuse {
 struct WakeAt {
   SteadyInstant at;
 };
-using Effect = std::variant<Charge, Refund, Close, Open, Release, Refuse, WakeAt, Note>;
+using Effect = std::variant<Charge, Refund, Close, HoldOthers, Open, Release, Refuse, WakeAt, Note>;
 using Effects = std::vector<Effect>;
 
 class Machine {
@@ -219,6 +226,7 @@ class Machine {
   Error late(const Waiting& waiting, Time now) const;
   bool may_give_back(const Verdict& verdict, Duration age) const;
   void tell_wait(Time now, Effects& out);
+  void hold_others(Time now, Effects& out);
   void close(Instant named, const Heard& heard, Time now, Effects& out);
   void found_open(Time now, Effects& out);
   std::optional<SteadyInstant> look_at(Time now) const;
@@ -242,6 +250,7 @@ class Machine {
   SteadyInstant look_after_;         // before that nobody looks whether it was reopened
   bool looking_ = false;             // the charge under way does
   bool charge_is_stale_ = false;     // it was asked for before a Reopened
+  SteadyInstant held_for_;           // the instant that others were held back for last
   std::uint64_t ignored_ = 0;        // lines of headers
   std::vector<std::string> warned_;  // dimensions that are near their limit, and told
 };

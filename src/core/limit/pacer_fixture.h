@@ -122,13 +122,16 @@ class Session {
   std::map<Ticket, Error> refused;
   std::vector<std::string> notes;
   std::vector<Duration> closed_for;
+  std::vector<Duration> others_held_for;
   int charges = 0;
+  int urgent_charges = 0;
   int refunds = 0;
   std::optional<SteadyInstant> wake;
 
  protected:
-  virtual void run(const Charge&) {
+  virtual void run(const Charge& effect) {
     ++charges;
+    urgent_charges += effect.urgent ? 1 : 0;
     charge_waits = true;
     if (!held) answer();
   }
@@ -145,6 +148,7 @@ class Session {
     const Moment until = store_now().moment + (effect.until - now.wall);
     state_.closed_until = std::max(state_.closed_until, until);
   }
+  void run(const HoldOthers& effect) { others_held_for.push_back(effect.until - now.wall); }
   // What session_pacer.cc does to the store.
   virtual void run(const Open&) {
     state_ = {};

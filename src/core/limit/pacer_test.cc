@@ -108,6 +108,45 @@ TEST(Pacer, ACancelTakesTheChargeThatIsUnderWayForAnother) {
   EXPECT_THAT(session.released, ElementsAre(2));
 }
 
+TEST(Pacer, HoldsOthersBackUntilACancelHasHadItsTurn) {
+  Session session;
+  session.ask(1);
+  session.ask(2);
+  EXPECT_THAT(session.others_held_for, IsEmpty()) << "one order holds no other up";
+  session.advance(Duration::milliseconds(400));
+  session.ask_urgent(3);
+  const Duration expected = Duration::milliseconds(600) + bounds::pacer_charge_age_max;
+  EXPECT_THAT(session.others_held_for, ElementsAre(expected));
+  session.advance_and_tick(Duration::milliseconds(10));
+  EXPECT_EQ(session.others_held_for.size(), 1U) << "said once for an instant";
+  session.advance_and_tick(Duration::milliseconds(590));
+  EXPECT_THAT(session.released, ElementsAre(1, 3));
+  EXPECT_EQ(session.urgent_charges, 1);
+}
+
+TEST(Pacer, HoldsNobodyBackForAnInstantThatIsFarAway) {
+  Session session;
+  session.hear(429, {{"Retry-After", "3600"}});
+  session.ask_urgent(1);
+  EXPECT_THAT(session.others_held_for, IsEmpty());
+}
+
+TEST(Pacer, WhoIsHeldBackWaitsAndMakesWayForItsOwnCancel) {
+  Session session;
+  session.held = true;
+  session.ask(1);
+  const Answer refused = answer_of({.closed = true, .retry_after = second});
+  session.give(Charged{refused, true});
+  EXPECT_EQ(session.wake_in(), second);
+  EXPECT_THAT(session.take_notes(), ElementsAre("token_wait place 1s 0.000"));
+  session.advance_and_tick(second);  // asks again
+  session.ask_urgent(2);
+  session.give(Charged{refused, true});
+  EXPECT_EQ(session.urgent_charges, 1) << "the cancel asks at once";
+  session.answer();
+  EXPECT_THAT(session.released, ElementsAre(2));
+}
+
 TEST(Pacer, RefusesMoreThanALaneHolds) {
   Session session;
   session.held = true;
