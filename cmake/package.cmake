@@ -6,14 +6,15 @@ include(GNUInstallDirs)
 
 # libpawl: one archive of the rooms behind include/pawl.
 add_library(libpawl STATIC)
-foreach(room IN ITEMS base core port runtime net adapter_memory adapter_system adapter_sqlite
-    adapter_file adapter_redis adapter_nats assembly library)
+foreach(room IN ITEMS base core port runtime net venue adapter_memory adapter_system adapter_sqlite
+    adapter_file adapter_redis adapter_nats adapter_curl assembly library)
   target_sources(libpawl PRIVATE $<TARGET_OBJECTS:pawl_${room}>)
 endforeach()
 set_target_properties(libpawl PROPERTIES OUTPUT_NAME pawl EXPORT_NAME pawl LINKER_LANGUAGE CXX)
 target_include_directories(libpawl INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(libpawl INTERFACE cxx_std_23)
-target_link_libraries(libpawl INTERFACE SQLite::SQLite3 OpenSSL::SSL Threads::Threads hiredis nats)
+target_link_libraries(libpawl INTERFACE SQLite::SQLite3 OpenSSL::SSL CURL::libcurl Threads::Threads
+  hiredis nats)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pawl)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/pawlConfigVersion.cmake
@@ -42,7 +43,7 @@ add_custom_target(printed ALL DEPENDS ${printed})
 
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-install(FILES examples/limiter.cc examples/executor.cc packaging/pawl.yaml
+install(FILES examples/limiter.cc examples/executor.cc examples/orders.cc packaging/pawl.yaml
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 # The unit starts the binary that is installed with it.

@@ -1,5 +1,6 @@
 # find_package(pawl) gives pawl::pawl.
 include(CMakeFindDependencyMacro)
+find_dependency(CURL)
 find_dependency(OpenSSL)
 find_dependency(SQLite3)
 find_dependency(Threads)

@@ -14,19 +14,27 @@ find_package(CURL 7.87 REQUIRED)
 # The inside: no IO, no clock, no thread, no randomness.
 pawl_room(base PURE)
 pawl_room(core PURE USES base FOLDERS src/core/limit src/core/http src/core/audit src/core/request
-  src/core/upstream src/core/retry src/core/idempotency src/core/execution src/core/webhook)
+  src/core/upstream src/core/retry src/core/idempotency src/core/execution src/core/webhook src/core/order)
 pawl_room(port USES base core)
 pawl_room(runtime USES base core port TEST_USES adapter_memory)
 
 # The world: one room a library.
 pawl_room(config USES base core LIBRARIES yaml-cpp)
-pawl_room(log USES base port LIBRARIES spdlog::spdlog fmt::fmt)
+pawl_room(log USES base core port runtime LIBRARIES spdlog::spdlog fmt::fmt)
 pawl_room(metrics USES base LIBRARIES prometheus-cpp::core)
 pawl_room(net USES base LIBRARIES Boost::headers OpenSSL::SSL Threads::Threads)
 pawl_room(server USES base core port net TEST_USES runtime)
 pawl_room(admin USES base core port runtime server metrics TEST_USES adapter_memory net)
 pawl_room(gateway USES base core port runtime net server admin config log metrics LIBRARIES Threads::Threads
   TEST_USES adapter_memory)
+
+# Venues: wire mapping and calls; the desk in runtime decides.
+pawl_room(venue USES base core port net FOLDERS src/venue/common src/venue/saxo src/venue/okx
+  LIBRARIES Threads::Threads TEST_USES runtime adapter_memory)
+
+# Venues that are none: what they answer, and the servers around it.
+pawl_room(emulator_core PURE FOLDERS src/emulator/core USES base)
+pawl_room(emulator USES base core port net server emulator_core LIBRARIES Threads::Threads)
 
 # What stands behind the ports: one room a backend.
 pawl_room(adapter_system FOLDERS src/adapter/system USES base port LIBRARIES cctz Threads::Threads)
@@ -42,11 +50,11 @@ pawl_room(adapter_curl FOLDERS src/adapter/curl USES base core port
   LIBRARIES CURL::libcurl Threads::Threads)
 
 # Opens what a setting names, for the binary and for libpawl.
-pawl_room(assembly USES base core port adapter_memory adapter_file adapter_sqlite adapter_redis
-  adapter_nats TEST_USES runtime adapter_system)
+pawl_room(assembly USES base core port net runtime venue adapter_system adapter_memory adapter_file
+  adapter_sqlite adapter_redis adapter_nats adapter_curl)
 
 # What include/pawl promises; cmake/package.cmake makes libpawl of it.
-pawl_room(library USES base core port runtime assembly adapter_memory adapter_system)
+pawl_room(library USES base core port net runtime venue assembly adapter_memory adapter_system)
 
 # For tests: a proxy that spoils traffic on purpose.
 if(PAWL_TESTS)
@@ -58,6 +66,10 @@ if(PAWL_TESTS)
   add_executable(paced_sender tests/pacer/paced_sender_main.cc)
   target_link_libraries(paced_sender PRIVATE
     pawl_runtime pawl_adapter_system pawl_adapter_sqlite pawl_adapter_redis)
+
+  # For tests: desk and venues against the emulated exchanges, by virtual time.
+  pawl_room(campaign FOLDERS tests/campaign
+    USES base core port runtime venue emulator_core adapter_memory)
 
   # For tests: a program that used a key.
   add_executable(record_keeper tests/e2e/record_keeper_main.cc)
@@ -82,7 +94,7 @@ endif()
 
 # The one binary; with assembly the only place that names every adapter.
 find_package(CLI11 REQUIRED)
-pawl_room(cli USES base core port runtime config log metrics net server gateway assembly
+pawl_room(cli USES base core port runtime config log metrics net server gateway venue assembly emulator
   adapter_system adapter_memory adapter_file adapter_sqlite adapter_redis adapter_nats adapter_curl
   LIBRARIES CLI11::CLI11)
 

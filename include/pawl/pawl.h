@@ -7,6 +7,7 @@
 #include "pawl/executor.h"
 #include "pawl/idempotency.h"
 #include "pawl/limiter.h"
+#include "pawl/orders.h"
 #include "pawl/result.h"
 #include "pawl/retry.h"
 #include "pawl/time.h"

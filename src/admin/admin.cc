@@ -7,6 +7,7 @@
 #include "admin/idempotency.h"
 #include "admin/limits.h"
 #include "admin/openapi.h"
+#include "admin/orders.h"
 #include "admin/probes.h"
 #include "admin/tenants.h"
 #include "admin/webhooks.h"
@@ -34,6 +35,7 @@ Routes routes_of(Context& context, Listeners& listeners, const std::string& docu
   add(idempotency_routes(context));
   add(audit_routes(context, listeners));
   add(webhook_routes(context));
+  add(order_routes(context));
   return all;
 }
 

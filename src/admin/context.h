@@ -20,6 +20,7 @@
 #include "port/counter_store.h"
 #include "port/event_sink.h"
 #include "port/record_store.h"
+#include "runtime/order_desk.h"
 #include "runtime/visits.h"
 #include "runtime/webhooks.h"
 #include "runtime/write_stats.h"
@@ -36,6 +37,7 @@ struct Context {
   const metrics::Registry& metrics;
   AuditTrail* trail = nullptr;   // nullptr: no audit sink is a file
   Webhooks* webhooks = nullptr;  // nullptr: none are sent here
+  OrderDesk* orders = nullptr;   // nullptr: no venue is configured
 
   std::function<Result<void>()> ready;    // the error says why it is not
   std::function<std::string()> degraded;  // empty, or what works less well than it should

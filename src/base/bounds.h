@@ -163,6 +163,86 @@ inline constexpr std::size_t http_calls_idle_max = 64;                // kept-al
 inline constexpr std::size_t http_call_fields_bytes_max = 64 * 1024;  // of an answer
 inline constexpr std::size_t http_call_body_bytes_max = 16 * 1024 * 1024;
 
+// Orders, as settings and callers may have them
+inline constexpr std::int64_t order_weekly_max = 1'000'000;  // orders a week
+inline constexpr int order_retries_max = 20;
+inline constexpr Duration order_delay_max = Duration::minutes(10);
+inline constexpr Duration order_timeout_min = Duration::milliseconds(10);  // of a wire attempt
+inline constexpr Duration order_timeout_max = Duration::minutes(5);
+inline constexpr Duration order_settle_min = Duration::milliseconds(1);
+inline constexpr Duration order_settle_max = Duration::hours(1);
+// Longer than the 15 s within which a venue takes an equal order for a copy.
+inline constexpr Duration order_settle_safe = Duration::seconds(16);
+inline constexpr Duration order_poll_min = Duration::milliseconds(100);
+inline constexpr Duration order_poll_max = Duration::hours(1);
+inline constexpr std::int64_t order_burst_max = 1'000;
+inline constexpr std::size_t order_batch_file_max = 20;  // orders of one batch
+inline constexpr int order_backfill_days_max = 90;
+inline constexpr std::size_t order_list_max = 10'000;
+
+// Orders
+inline constexpr std::size_t order_reference_bytes_max = 50;  // the most that Saxo takes
+inline constexpr std::size_t order_name_bytes_max = 64;       // of a venue, an instrument, an id
+inline constexpr std::size_t order_text_bytes_max = 500;      // a line of evidence, or a reason
+inline constexpr std::size_t order_evidence_max = 64;         // lines; those in the middle go
+inline constexpr std::size_t order_progress_bytes_max = 256 * 1024;        // as text
+inline constexpr Duration order_pushback_max = Duration::minutes(10);      // waited for a venue
+inline constexpr Duration order_absence_gap = Duration::seconds(1);        // between two readings
+inline constexpr Duration order_reading_wait_max = Duration::seconds(10);  // until the next one
+// What was taken just before it expired may be shown only so much later.
+inline constexpr Duration order_expiry_margin = Duration::seconds(5);
+inline constexpr int order_save_retries = 3;
+
+// Emulators
+inline constexpr std::size_t websocket_message_bytes_max = 1024 * 1024;
+inline constexpr std::size_t emulator_book_bytes_max = 1024 * 1024 * 1024;  // at the start
+inline constexpr std::size_t emulator_log_rows_max = 100'000;               // that GET /log keeps
+inline constexpr std::size_t emulator_faults_max = 10'000;                  // rows of a script
+inline constexpr std::size_t emulator_body_bytes_max = 1024 * 1024;         // of a call
+inline constexpr std::size_t okx_subscriptions_max = 240;                   // of one connection
+inline constexpr std::size_t okx_channels_max = 30;
+inline constexpr std::size_t emulator_orders_max = 1'000'000;  // of a venue; more are refused
+
+// The order desk
+inline constexpr std::size_t orders_under_way_max = 10'000;     // placements at once
+inline constexpr std::size_t orders_listed_max = 10'000;        // open ones, at a start
+inline constexpr std::size_t orders_polled_max = 1'000;         // looked at in one go
+inline constexpr std::size_t order_history_pages_max = 10'000;  // of one backfill
+
+// Venues
+inline constexpr std::size_t venue_message_bytes_max = 500;  // of what a venue says for people
+inline constexpr std::size_t venue_id_bytes_max = 64;        // of an order
+inline constexpr std::size_t venue_pages_max = 50;           // of one source, in one reading
+inline constexpr std::size_t venue_page_link_bytes_max = 4'000;
+inline constexpr int venue_page_rows = 500;              // asked for
+inline constexpr std::size_t venue_details_max = 10;     // likely orders looked at one by one
+inline constexpr std::size_t venue_precheck_max = 40;    // figures of a precheck
+inline constexpr std::size_t token_bytes_max = 16'000;   // of an access or refresh token
+inline constexpr std::size_t token_waiters_max = 1'024;  // calls that wait for a new token
+inline constexpr Duration token_deadline = Duration::seconds(15);   // of one renewal
+inline constexpr Duration token_lock_wait = Duration::seconds(30);  // for another process's
+inline constexpr Duration token_lock_poll = Duration::milliseconds(50);
+inline constexpr Duration token_margin_max = Duration::seconds(60);     // renewed so long before
+inline constexpr Duration venue_read_deadline = Duration::seconds(15);  // of one call of a reading
+// How far before an intent its order is looked for by its reference: by so much may clocks be off.
+inline constexpr Duration venue_look_back = Duration::hours(24);
+inline constexpr Duration venue_likely_back = Duration::minutes(15);  // and by its looks
+
+// OKX
+inline constexpr std::size_t okx_batch_max = 20;  // orders of one call
+inline constexpr std::size_t okx_client_order_id_bytes_max = 32;
+inline constexpr std::size_t okx_page_rows = 100;            // of a list; the most it gives
+inline constexpr std::size_t okx_read_pages_max = 20;        // of a list, in one reading
+inline constexpr std::size_t okx_reads_waiting_max = 1'000;  // for their pace
+inline constexpr Duration okx_call_deadline = Duration::seconds(10);  // of what is no order
+inline constexpr Duration okx_clock_age_max = Duration::minutes(10);  // then its time is asked anew
+inline constexpr Duration okx_retention_margin = Duration::minutes(15);
+inline constexpr Duration okx_channel_connect_deadline = Duration::seconds(10);  // login included
+inline constexpr Duration okx_channel_ping_wait = Duration::seconds(25);  // it hangs up after 30 s
+inline constexpr Duration okx_channel_pong_wait = Duration::seconds(10);
+inline constexpr Duration okx_channel_backoff_min = Duration::seconds(1);
+inline constexpr Duration okx_channel_backoff_max = Duration::seconds(60);
+
 // Redis
 inline constexpr std::size_t redis_calls_max = 65'536;  // waiting for one server's answers
 inline constexpr std::size_t redis_command_bytes_max = 16 * 1024 * 1024;
@@ -200,6 +280,9 @@ inline constexpr Duration sqlite_busy_timeout = Duration::seconds(5);  // anothe
 inline constexpr std::size_t sqlite_queue_max = 65'536;                // asks waiting for the disk
 inline constexpr std::size_t sqlite_batch_max = 512;                   // asks of one transaction
 inline constexpr std::size_t sqlite_records_max = 10'000'000;
+inline constexpr int sqlite_wal_pages_max = 1'000;  // then they go into the file itself
+// Rows of a week that are counted beyond the limit: how far over it is, is told up to there.
+inline constexpr std::int64_t order_count_excess_max = 20;
 inline constexpr std::size_t sqlite_replays_max = 1'024;  // records whose replays are not written
 
 // Audit and log

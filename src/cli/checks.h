@@ -29,6 +29,11 @@ std::vector<Finding> check_limit_stores(const config::Limits& limits, Clock& clo
 // Whether it opens, and gives the durability that is asked for (record_checks.cc).
 Finding check_record_store(const config::Idempotency& idempotency, Clock& clock);
 
+// Of orders, where a venue is configured: the database, and of each venue whether its host answers,
+// takes the credentials and agrees on the time (order_checks.cc).
+std::vector<Finding> check_orders(const config::Config& config, Clock& clock);
+Finding check_venue_clock(const std::string& venue, std::optional<Instant> venue_time, Instant now);
+
 // Of a file the folder, the log and the room on its disk; of a stream the server (audit_checks.cc).
 std::vector<Finding> check_audit(const config::Audit& audit);
 struct AuditTail {

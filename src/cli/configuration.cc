@@ -1,17 +1,37 @@
 #include "cli/configuration.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
+#include "adapter/system/system_clock.h"
 #include "adapter/system/system_zones.h"
 #include "cli/environment.h"
 #include "cli/output.h"
+#include "config/orders.h"
+#include "log/logger.h"
+#include "log/sink.h"
 
 namespace pawl::cli {
 namespace {
 
 constexpr const char* usual_file = "pawl.yaml";
+
+// Whoever trades looks for this in the log.
+void log_weekly_max(const std::vector<config::Problem>& problems) {
+  const auto found = std::ranges::find(problems, config::weekly_max_path, &config::Problem::path);
+  if (found == problems.end()) return;
+  SystemClock clock;
+  const std::unique_ptr<log::Sink> sink = log::stderr_sink();
+  log::Output output(clock, *sink, {});
+  log::Logger(output).error("order_frequency_limit_invalid",
+                            {{"message", config::invalid_weekly_max},
+                             {"file", found->file},
+                             {"line", found->line},
+                             {"path", found->path}});
+}
 
 }  // namespace
 
@@ -38,6 +58,7 @@ std::optional<config::Config> config_in_force(const Arguments& arguments) {
   config::Loaded loaded = load_config(file);
   if (loaded) return *std::move(loaded);
   for (const config::Problem& problem : loaded.error()) complain(to_string(problem));
+  log_weekly_max(loaded.error());
   complain("pawl: the configuration is not valid; correct what is said above");
   return std::nullopt;
 }

@@ -5,8 +5,10 @@
 #include <string>
 
 #include "adapter/system/system_clock.h"
+#include "base/address.h"
 #include "base/bounds.h"
 #include "base/json.h"
+#include "cli/output.h"
 #include "cli/probe.h"
 #include "net/loop.h"
 #include "server/http_server.h"
@@ -30,9 +32,7 @@ server::Response answer(const server::Request& request, std::int64_t served) {
           .extra_fields = {}};
 }
 
-}  // namespace
-
-Result<void> demo_upstream(const Endpoint& listen) {
+Result<void> serve_demo(const Endpoint& listen) {
   std::signal(SIGPIPE, SIG_IGN);
   PAWL_TRY(require_free(listen, "--listen"));
   SystemClock clock;
@@ -50,6 +50,15 @@ Result<void> demo_upstream(const Endpoint& listen) {
   loop->on_signals({SIGTERM, SIGINT}, [&](int) { loop->stop(); });
   loop->run();
   return {};
+}
+
+}  // namespace
+
+int demo_upstream(const Arguments& arguments) {
+  const Result<Endpoint> listen = parse_endpoint(arguments.value("--listen"));
+  if (!listen) return fail(usage_error("demo-upstream", "--listen: " + listen.error().message));
+  const Result<void> served = serve_demo(*listen);
+  return served ? 0 : fail(served.error());
 }
 
 }  // namespace pawl::cli

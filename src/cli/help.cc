@@ -60,10 +60,28 @@ std::vector<Row> rows_of(std::span<const ExitCode> exit_codes) {
 }
 
 // A command of its own is often longer than a column can be.
+// A command that is too long goes on behind a backslash, so that it can be copied.
+std::string command_lines(std::string_view command) {
+  constexpr std::size_t indent = 2;
+  std::string out(indent, ' ');
+  std::size_t column = indent;
+  while (!command.empty()) {
+    const std::string_view word = take_until(command, ' ');
+    // Of the last word too, the blank and the backslash have room.
+    if (column > indent && column + word.size() + 3 > width) {
+      out.append("\\\n").append(indent + 4, ' ');
+      column = indent + 4;
+    }
+    out.append(word).append(command.empty() ? "" : " ");
+    column += word.size() + 1;
+  }
+  return out + "\n";
+}
+
 std::string list(std::span<const Example> examples) {
   std::string out = "\nExamples:\n";
   for (const Example& example : examples) {
-    out += "  " + std::string(example.command) + "\n      " + wrapped(example.note, 6);
+    out += command_lines(example.command) + "      " + wrapped(example.note, 6);
   }
   return out;
 }

@@ -23,6 +23,14 @@ std::string flat(const std::string& text) {
   return out;
 }
 
+// Without the backslashes behind which a long command goes on.
+std::string unbroken(std::string text) {
+  for (std::size_t at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n", at)) {
+    text.erase(at, 2);
+  }
+  return text;
+}
+
 TEST(Help, OfAVerbHoldsAllOfItsRow) {
   for (const Verb& verb : all_verbs()) {
     const std::string text = help(all_verbs(), verb.path);
@@ -45,7 +53,7 @@ TEST(Help, OfAVerbHoldsAllOfItsRow) {
     }
     EXPECT_THAT(text, HasSubstr("\nExamples:\n  pawl " + std::string(verb.path)));
     for (const Example& example : verb.examples) {
-      EXPECT_THAT(text, HasSubstr(std::string(example.command)));
+      EXPECT_THAT(flat(unbroken(text)), HasSubstr(flat(std::string(example.command))));
     }
   }
 }

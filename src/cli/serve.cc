@@ -13,6 +13,8 @@
 #include "assembly/record_stores.h"
 #include "cli/audit_settings.h"
 #include "cli/counter_stores.h"
+#include "cli/log_settings.h"
+#include "cli/order_service.h"
 #include "cli/probe.h"
 #include "cli/retry_alert.h"
 #include "cli/webhook_desk.h"
@@ -25,27 +27,6 @@
 namespace pawl::cli {
 namespace {
 
-log::Level log_level(config::LogLevel level) {
-  switch (level) {
-    case config::LogLevel::trace:
-      return log::Level::trace;
-    case config::LogLevel::debug:
-      return log::Level::debug;
-    case config::LogLevel::info:
-      return log::Level::info;
-    case config::LogLevel::warn:
-      return log::Level::warn;
-    case config::LogLevel::error:
-      return log::Level::error;
-  }
-  __builtin_unreachable();
-}
-
-log::Output::Settings log_settings(const config::Log& log) {
-  return {.level = log_level(log.level),
-          .format = log.format == config::LogFormat::json ? log::Format::json : log::Format::text};
-}
-
 void say_note(EventSink& audit, const log::Logger& logger) {
   if (const std::string note = audit.take_note(); !note.empty()) {
     logger.warn("audit_note", {{"note", note}});
@@ -53,8 +34,11 @@ void say_note(EventSink& audit, const log::Logger& logger) {
 }
 
 // Empty, or what works less well than it should.
-std::string degraded(CounterStores& counters, RecordStore& records) {
+std::string degraded(CounterStores& counters, RecordStore& records, const OrderService* orders) {
   std::string out = counters.degraded();
+  if (const std::string said = orders == nullptr ? "" : orders->degraded(); !said.empty()) {
+    out.append(out.empty() ? "" : "; ").append(said);
+  }
   if (const Result<void> health = records.health(); !health) {
     out.append(out.empty() ? "" : "; ").append("idempotency: ").append(health.error().message);
   }
@@ -108,6 +92,8 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
       PAWL_TRY(open_records(config.idempotency.store, config.idempotency.durability, clock));
   const std::unique_ptr<WebhookDesk> hooks =
       PAWL_TRY(WebhookDesk::open(config.webhooks, {clock, *records, audit, metrics}));
+  const std::unique_ptr<OrderService> orders =
+      PAWL_TRY(OrderService::open(config, {clock, entropy, audit, logger, metrics}));
   std::optional<AuditPages> trail = audit_pages(config.audit);
   Engine engine(
       {.clock = clock, .counters = counters->store(), .audit = audit, .records = records.get()});
@@ -123,29 +109,38 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
     counters->tick();
     retries.tick();
     hooks->tick();
+    if (orders) orders->tick();
   };
-  gateway::Gateway gateway(config, {.engine = engine,
-                                    .clock = clock,
-                                    .entropy = entropy,
-                                    .counters = counters->store(),
-                                    .records = *records,
-                                    .audit = audit,
-                                    .trail = trail ? &*trail : nullptr,
-                                    .webhooks = &hooks->webhooks(),
-                                    .log_output = output,
-                                    .metrics = metrics,
-                                    .reload = std::move(reload),
-                                    .reloaded = reloaded,
-                                    .health = [&] { return counters->store().health(); },
-                                    .degraded = [&] { return degraded(*counters, *records); },
-                                    .every_second = every_second});
+  const auto draining = [&] {
+    if (orders) orders->drain();
+  };
+  gateway::Gateway gateway(config,
+                           {.engine = engine,
+                            .clock = clock,
+                            .entropy = entropy,
+                            .counters = counters->store(),
+                            .records = *records,
+                            .audit = audit,
+                            .trail = trail ? &*trail : nullptr,
+                            .webhooks = &hooks->webhooks(),
+                            .orders = orders ? &orders->desk() : nullptr,
+                            .log_output = output,
+                            .metrics = metrics,
+                            .reload = std::move(reload),
+                            .reloaded = reloaded,
+                            .health = [&] { return counters->store().health(); },
+                            .degraded = [&] { return degraded(*counters, *records, orders.get()); },
+                            .every_second = every_second,
+                            .draining = draining});
   PAWL_TRY(gateway.listen());
   logger.info("serving", {{"version", PAWL_VERSION},
                           {"guarded", to_string(gateway.guarded_address())},
                           {"admin", to_string(gateway.admin_address())},
                           {"upstream", upstreams_of(config.server)}});
+  if (orders) orders->begin();
   gateway.run();
-  counters->drain();  // while the gateway stands, to which late answers go
+  if (orders) orders->stop();  // what was on the wire is recorded
+  counters->drain();           // while the gateway stands, to which late answers go
   engine.drain();
   hooks->stop();
   const Result<void> flushed = audit.flush();

@@ -1,20 +1,44 @@
 #include "cli/table.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace pawl::cli {
+namespace {
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
+std::vector<std::size_t> widths_of(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& cells : rows) {
     for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
   }
+  return widths;
+}
+
+}  // namespace
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::string sides(rows.front().size(), 'r');
+  sides[0] = 'l';
+  return table(rows, sides);
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view sides,
+                  const Paint& paint) {
+  const std::vector<std::size_t> widths = widths_of(rows);
   std::string out;
-  for (const auto& cells : rows) {
-    out += cells[0] + std::string(widths[0] - cells[0].size(), ' ');
-    for (std::size_t i = 1; i < cells.size(); ++i) {
-      out += std::string(widths[i] - cells[i].size() + 2, ' ') + cells[i];
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    std::size_t blanks = 0;
+    for (std::size_t i = 0; i < rows[row].size(); ++i) {
+      const std::string& cell = rows[row][i];
+      const std::size_t spare = widths[i] - cell.size();
+      const bool right = sides[i] == 'r';
+      if (right) blanks += spare;
+      if (!cell.empty()) {
+        out.append(blanks, ' ');
+        blanks = 0;
+      }
+      const std::string_view with = paint ? paint(row, i) : std::string_view();
+      out.append(with).append(cell).append(with.empty() ? "" : "\033[0m");
+      blanks += (right ? 0 : spare) + 2;
     }
     out += "\n";
   }

@@ -10,7 +10,16 @@ TEST(Table, PutsNamesToTheLeftAndTheRestToTheRight) {
   EXPECT_EQ(table({{"name", "n", "wait"}, {"a", "100", "1s"}, {"longer", "7", ""}}),
             "name      n  wait\n"
             "a       100    1s\n"
-            "longer    7      \n");
+            "longer    7\n");
+}
+
+TEST(Table, PutsColumnsWhereItIsToldAndPaintsCells) {
+  EXPECT_EQ(table({{"name", "size", "status"}, {"a", "10", "ok"}}, "lrl",
+                  [](std::size_t row, std::size_t column) -> std::string_view {
+                    return row == 1 && column == 1 ? "\033[31m" : "";
+                  }),
+            "name  size  status\n"
+            "a       \033[31m10\033[0m  ok\n");
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 
 #include <string>
 
-#include "base/address.h"
 #include "cli/audit_verbs.h"
 #include "cli/completions.h"
 #include "cli/config_verbs.h"
 #include "cli/configuration.h"
 #include "cli/demo_upstream.h"
 #include "cli/doctor.h"
+#include "cli/emulate.h"
 #include "cli/idempotency_verbs.h"
 #include "cli/man.h"
 #include "cli/output.h"
@@ -25,13 +25,6 @@ int run_serve(const Arguments& arguments) {
   const std::optional<config::Config> config = config_in_force(arguments);
   if (!config) return static_cast<int>(Code::invalid);
   const Result<void> served = serve(*config, [file] { return reload_config(file); });
-  return served ? 0 : fail(served.error());
-}
-
-int run_demo_upstream(const Arguments& arguments) {
-  const Result<Endpoint> listen = parse_endpoint(arguments.value("--listen"));
-  if (!listen) return fail(usage_error("demo-upstream", "--listen: " + listen.error().message));
-  const Result<void> served = demo_upstream(*listen);
   return served ? 0 : fail(served.error());
 }
 
@@ -59,21 +52,6 @@ constexpr ExitCode serve_codes[] = {
 constexpr Example serve_examples[] = {
     {"pawl serve", "with pawl.yaml, or with the built-in defaults"},
     {"pawl serve --config shop.yaml", "with a file of your choice"},
-};
-
-constexpr Option demo_options[] = {
-    {.name = "--listen",
-     .value = {.name = "ADDRESS:PORT"},
-     .help = "Where it listens; port 0 is any free one.",
-     .standard = "127.0.0.1:9000"},
-};
-constexpr ExitCode demo_codes[] = {
-    {0, "a signal ended it"},
-    {6, "the address is taken"},
-};
-constexpr Example demo_examples[] = {
-    {"pawl demo-upstream", "where the built-in defaults look for the upstream"},
-    {"pawl demo-upstream --listen 127.0.0.1:9100", "elsewhere"},
 };
 
 constexpr Positional check_file[] = {
@@ -326,15 +304,8 @@ constexpr Verb table[] = {
      .exit_codes = serve_codes,
      .examples = serve_examples,
      .run = run_serve},
-    {.path = "demo-upstream",
-     .summary = "a small service to put pawl in front of",
-     .description =
-         "Answers every request with what it saw, as JSON, and counts the requests. /fail "
-         "answers 500. It reads no configuration.",
-     .options = demo_options,
-     .exit_codes = demo_codes,
-     .examples = demo_examples,
-     .run = run_demo_upstream},
+    demo_upstream_verb,
+    emulate_verb,
     {.path = "config check",
      .summary = "check a configuration file",
      .description =
@@ -493,7 +464,7 @@ constexpr Verb table[] = {
 
 }  // namespace
 
-std::span<const Verb> all_verbs() {
+std::span<const Verb> basic_rows() {
   return table;
 }
 

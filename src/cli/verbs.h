@@ -10,4 +10,7 @@ namespace pawl::cli {
 
 std::span<const Verb> all_verbs();
 
+// The part of it that stands in verbs.cc; others are beside what they run.
+std::span<const Verb> basic_rows();
+
 }  // namespace pawl::cli

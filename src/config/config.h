@@ -21,6 +21,7 @@
 #include "core/limit/calendar_window.h"
 #include "core/limit/plans.h"
 #include "core/limit/policy.h"
+#include "core/order/quota.h"
 #include "core/request/match.h"
 #include "core/request/write.h"
 #include "core/retry/breaker.h"
@@ -227,6 +228,63 @@ struct Audit {
   std::int64_t retry_alert = 0;  // retries a minute
 };
 
+struct OrderControl {
+  order::FrequencyLimit frequency_limit;
+  bool given = false;  // the file has something to say of it
+};
+
+struct OrderRetry {
+  int max_retries = 0;
+  Duration base_delay;
+  Duration max_delay;
+  Duration min_delay;
+  std::int64_t multiplier_milli = 0;
+  std::int64_t jitter_milli = 0;
+};
+
+struct SaxoVenue {
+  std::string base_url = {};
+  std::string token_url = {};
+  Secret<std::string> access_token = {};
+  Secret<std::string> refresh_token = {};
+  Secret<std::string> app_key = {};
+  Secret<std::string> app_secret = {};
+  std::string token_file = {};  // where tokens are kept once they were renewed; empty: nowhere
+  std::string client_key = {};
+  std::string account_key = {};
+  bool manual_order = false;       // a person decides on each order
+  Secret<std::string> proxy = {};  // may hold a password; empty: none
+};
+
+struct OkxVenue {
+  std::string base_url = {};
+  Secret<std::string> api_key = {};
+  Secret<std::string> secret_key = {};
+  Secret<std::string> passphrase = {};
+  bool simulated = true;
+  std::string ws_url = {};  // of the order channel; empty: none
+  Secret<std::string> proxy = {};
+};
+
+struct Venues {
+  std::optional<SaxoVenue> saxo = {};
+  std::optional<OkxVenue> okx = {};
+  bool any() const { return saxo || okx; }
+};
+
+struct Orders {
+  std::string database;
+  Duration settle;
+  Duration patience;
+  limit::Rate rate;
+  std::int64_t burst = 0;
+  bool adaptive = true;
+  OrderRetry retry;
+  Duration timeout;
+  Duration poll;
+  Venues venues;
+};
+
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error };
 enum class LogFormat : std::uint8_t { text, json };
 
@@ -243,6 +301,8 @@ struct Config {
   std::map<std::string, limit::Rates> plans;  // by name
   Limits limits;
   Idempotency idempotency;
+  OrderControl order_control;
+  Orders orders;
   Webhooks webhooks;
   Retry retry;
   Audit audit;

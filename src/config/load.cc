@@ -16,6 +16,7 @@
 
 #include "base/bounds.h"
 #include "base/utf8.h"
+#include "config/orders.h"
 #include "config/reader.h"
 #include "config/schema.h"
 #include "config/tree.h"
@@ -276,6 +277,7 @@ Loaded load_text(const std::string& file, std::string_view text, const Env& env,
   Config config;
   if (root.kind != Node::Kind::nothing) read_map(reader, root, {}, config_fields(), config);
   find_zones(config.limits, zones, reader);
+  config.order_control.given = says_frequency_limit(reader);
   check_together(config, reader);
   auto problems = reader.take_problems();
   if (!problems.empty()) return std::unexpected(std::move(problems));

@@ -474,7 +474,7 @@ TEST(Load, FillsInVariablesInValuesAlone) {
             "\"${LIST}\"; allowed: ratelimit, draft7, draft6 or legacy\n");
   EXPECT_EQ(problems_of("${log}:\n  threads: 1\n", env),
             "pawl.yaml:1: \"${log}\": unknown key; allowed: server, tenants, plans, limits, "
-            "idempotency, webhooks, retry, audit, log\n");
+            "idempotency, order_control, orders, webhooks, retry, audit, log\n");
 }
 
 TEST(Load, NeverTellsASecret) {

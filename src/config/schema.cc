@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "config/idempotency.h"
+#include "config/orders.h"
 #include "config/places.h"
 #include "config/policies.h"
 #include "config/server.h"
@@ -218,6 +219,10 @@ void check_files(const Config& config, Reader& reader) {
     const std::string& path = config.webhooks.database;
     files.push_back({{"webhooks.database", path}, file_of(path), "webhooks"});
   }
+  if (reader.sound("orders.database")) {
+    const std::string& path = config.orders.database;
+    files.push_back({{"orders.database", path}, file_of(path), "orders"});
+  }
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (files[i].owner == files[j].owner || files[i].path != files[j].path) continue;
@@ -266,9 +271,10 @@ void check_buckets(const Limits& limits, Reader& reader) {
 }  // namespace
 
 const Fields<Config>& config_fields() {
-  static const Fields<Config> fields = joined(
-      {server_fields(), tenants_fields(), plans_fields(), store_fields(), limits_fields(),
-       idempotency_fields(), webhooks_fields(), retry_fields(), audit_fields(), log_fields()});
+  static const Fields<Config> fields =
+      joined({server_fields(), tenants_fields(), plans_fields(), store_fields(), limits_fields(),
+              idempotency_fields(), orders_fields(), webhooks_fields(), retry_fields(),
+              audit_fields(), log_fields()});
   return fields;
 }
 
@@ -286,6 +292,7 @@ void check_together(const Config& config, Reader& reader) {
   check_buckets(config.limits, reader);
   check_plans(config, reader);
   check_idempotency(config.idempotency, reader);
+  check_orders(config.orders, reader);
   check_webhooks(config.webhooks, reader);
   check_retry(config.retry, reader);
   check_sinks(config.audit, reader);

@@ -78,6 +78,20 @@ TEST(Schema, HoldsTheDefaultsOfTheContract) {
   EXPECT_EQ(config.idempotency.on_unknown, request::OnUnknown::conflict);
   EXPECT_EQ(config.idempotency.on_store_failure, request::OnRecordFailure::execute);
   EXPECT_EQ(config.idempotency.body_limit, 1024 * 1024);
+  EXPECT_EQ(config.order_control.frequency_limit, order::FrequencyLimit());
+  EXPECT_EQ(config.orders.database, "data/orders.db");
+  EXPECT_EQ(config.orders.settle, Duration::seconds(20));
+  EXPECT_EQ(config.orders.rate, (limit::Rate{1, Duration::seconds(1)}));
+  EXPECT_EQ(config.orders.burst, 0);
+  EXPECT_TRUE(config.orders.adaptive);
+  EXPECT_EQ(config.orders.retry.max_retries, 2);
+  EXPECT_EQ(config.orders.retry.base_delay, Duration::seconds(1));
+  EXPECT_EQ(config.orders.retry.max_delay, Duration::seconds(10));
+  EXPECT_EQ(config.orders.retry.multiplier_milli, 2000);
+  EXPECT_EQ(config.orders.retry.jitter_milli, 250);
+  EXPECT_EQ(config.orders.retry.min_delay, Duration::milliseconds(100));
+  EXPECT_EQ(config.orders.timeout, Duration::seconds(10));
+  EXPECT_FALSE(config.orders.venues.any());
   EXPECT_EQ(config.webhooks.database, "data/webhooks.db");
   EXPECT_TRUE(config.webhooks.endpoints.empty());
   EXPECT_TRUE(config.retry.policies.empty());
@@ -124,13 +138,19 @@ TEST(Schema, NamesWhatOnlyARestartCanChange) {
   for (const auto& field : config_fields()) {
     if (field.needs_restart) paths.push_back(field.path);
   }
-  EXPECT_THAT(
-      paths, ::testing::ElementsAre(
-                 "server.listen", "server.threads", "server.tls.certificate", "server.tls.key",
-                 "server.admin.listen", "tenants.plans_file", "limits.store",
-                 "limits.calendar_store", "limits.store_deadline", "limits.on_store_failure",
-                 "limits.batch", "idempotency.store", "idempotency.durability", "webhooks.database",
-                 "audit.sinks", "audit.on_full", "audit.rotate"));
+  EXPECT_THAT(paths, ::testing::ElementsAre(
+                         "server.listen", "server.threads", "server.tls.certificate",
+                         "server.tls.key", "server.admin.listen", "tenants.plans_file",
+                         "limits.store", "limits.calendar_store", "limits.store_deadline",
+                         "limits.on_store_failure", "limits.batch", "idempotency.store",
+                         "idempotency.durability", "order_control.frequency_limit.enabled",
+                         "order_control.frequency_limit.weekly_max_orders",
+                         "order_control.frequency_limit.exclude_reduce_only", "orders.database",
+                         "orders.settle", "orders.patience", "orders.rate", "orders.burst",
+                         "orders.adaptive", "orders.retry.max_retries", "orders.retry.base_delay",
+                         "orders.retry.max_delay", "orders.retry.multiplier", "orders.retry.jitter",
+                         "orders.retry.min_delay", "orders.timeout", "orders.poll", "orders.venues",
+                         "webhooks.database", "audit.sinks", "audit.on_full", "audit.rotate"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "config/expand.h"
+#include "config/orders.h"
 #include "config/places.h"
 #include "config/schema.h"
 #include "config/values.h"
@@ -196,6 +197,9 @@ void append_rows_within(std::string& out, const std::string& path) {
   if (path == "tenants.api_keys") append(path + "[].", api_key_fields());
   if (path == "limits.buckets") append(path + "[].", bucket_fields());
   if (path == "limits.buckets[].match") append(path + ".", match_fields());
+  if (path == "orders.venues") append(path + ".", venues_fields());
+  if (path == "orders.venues.saxo") append(path + ".", saxo_fields());
+  if (path == "orders.venues.okx") append(path + ".", okx_fields());
   if (path == "webhooks.endpoints") append(path + "[].", webhook_fields());
   if (path == "retry.policies") append(path + ".CATEGORY.", retry_policy_fields());
   if (path == "retry.classify") append(path + ".TABLE[].", retry_row_fields());

@@ -12,6 +12,7 @@
 
 #include "base/bounds.h"
 #include "config/load.h"
+#include "config/orders.h"
 #include "config/reload.h"
 #include "config/schema.h"
 
@@ -95,6 +96,30 @@ idempotency:
   on_in_flight: conflict
   on_unknown: conflict
   on_store_failure: execute
+
+order_control:
+  frequency_limit:
+    enabled: true
+    weekly_max_orders: 5
+    exclude_reduce_only: true
+
+orders:
+  database: data/orders.db
+  settle: 20s
+  patience: 1m
+  rate: 1/1s
+  burst: 0
+  adaptive: true
+  retry:
+    max_retries: 2
+    base_delay: 1s
+    max_delay: 10s
+    multiplier: 2.0
+    jitter: 0.25
+    min_delay: 100ms
+  timeout: 10s
+  poll: 15s
+  venues: {}
 
 webhooks:
   database: data/webhooks.db
@@ -502,6 +527,12 @@ TEST(ReferencePage, NamesEveryField) {
   }
   for (const auto& field : api_key_fields()) {
     EXPECT_NE(page.find("| `tenants.api_keys[]." + field.path + "` |"), std::string::npos);
+  }
+  for (const auto& field : saxo_fields()) {
+    EXPECT_NE(page.find("| `orders.venues.saxo." + field.path + "` |"), std::string::npos);
+  }
+  for (const auto& field : okx_fields()) {
+    EXPECT_NE(page.find("| `orders.venues.okx." + field.path + "` |"), std::string::npos);
   }
   for (const auto& field : webhook_fields()) {
     EXPECT_NE(page.find("| `webhooks.endpoints[]." + field.path + "` |"), std::string::npos);

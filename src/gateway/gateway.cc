@@ -137,6 +137,7 @@ void Gateway::open_admin() {
       .metrics = parts_.metrics,
       .trail = parts_.trail,
       .webhooks = parts_.webhooks,
+      .orders = parts_.orders,
       .ready = [this] { return readiness(); },
       .degraded = [this] { return degraded(); },
       .refresh = [this] { tick(); },
@@ -266,6 +267,7 @@ void Gateway::on_signal(int signal) {
 // For as long as what is in flight may take by its own deadline.
 void Gateway::drain() {
   if (draining_.exchange(true)) return;
+  if (parts_.draining) parts_.draining();
   const Duration deadline = std::max(bounds::drain_deadline, settings_->timeouts.answer);
   telemetry_.log.info("draining", {{"deadline_seconds", deadline.seconds()}});
   drain_due_ = parts_.clock.steady_now() + deadline;

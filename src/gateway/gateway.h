@@ -28,6 +28,7 @@
 #include "port/event_sink.h"
 #include "port/record_store.h"
 #include "runtime/engine.h"
+#include "runtime/order_desk.h"
 #include "runtime/webhooks.h"
 #include "server/http_server.h"
 
@@ -47,6 +48,7 @@ class Gateway {
     EventSink& audit;
     AuditTrail* trail;   // nullptr: no audit sink is a file
     Webhooks* webhooks;  // nullptr: no endpoint is set
+    OrderDesk* orders;   // nullptr: no venue is configured
     log::Output& log_output;
     metrics::Registry& metrics;
     Reload reload;
@@ -55,6 +57,7 @@ class Gateway {
     std::function<Result<void>()> health;   // of the stores: an error says it is not ready
     std::function<std::string()> degraded;  // empty, or what works less well than it should
     std::function<void()> every_second;
+    std::function<void()> draining;  // once, when the end begins; must not block
   };
 
   Gateway(config::Config config, Parts parts);

@@ -25,7 +25,7 @@ TIME_LIMIT_SECONDS = 120
 
 def test_the_examples_work(pawl: Path, free_port: Callable[[], int], tmp_path: Path):
     text = DOCUMENT.read_text(encoding="utf-8")
-    for port in ("8080", "8081", "9000"):
+    for port in ("8080", "8081", "9000", "9100"):
         text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{free_port()}")
     text = text.replace("build/pawl ", f"{pawl} ").replace("build/admin-api", "admin-api")
     blocks = [block for block in readme.blocks_of(text) if block.info == "sh run"]

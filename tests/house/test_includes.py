@@ -29,11 +29,14 @@ MAY_INCLUDE: dict[str, Collection[str] | None] = {
     "port": ("clock", "base", "core"),
     "runtime": ("clock", "base", "core", "port"),
     "config": ("base", "core"),
-    "log": ("clock", "base", "core", "port"),
+    "log": ("clock", "base", "core", "port", "runtime"),
     "metrics": ("base",),
     "net": ("base",),
     "server": ("clock", "base", "core", "port", "net"),
     "admin": ("clock", "base", "core", "port", "runtime", "server", "metrics"),
+    "venue": ("clock", "base", "core", "port", "net"),
+    "emulator/core": ("base",),
+    "emulator": ("clock", "base", "core", "port", "net", "server", "emulator/core"),
     "adapter/redis": ("clock", "base", "core", "port", "net"),
     "adapter/*": ("clock", "base", "core", "port"),
     "gateway": (
@@ -41,11 +44,12 @@ MAY_INCLUDE: dict[str, Collection[str] | None] = {
         *("net", "server", "admin", "config", "log", "metrics"),
     ),
     "assembly": (
-        *("clock", "base", "core", "port", "adapter/memory", "adapter/file"),
-        *("adapter/sqlite", "adapter/redis", "adapter/nats"),
+        *("clock", "base", "core", "port", "runtime", "venue"),
+        *("adapter/system", "adapter/memory", "adapter/file", "adapter/sqlite"),
+        *("adapter/redis", "adapter/nats", "adapter/curl"),
     ),
     "library": (
-        *("api", "clock", "base", "core", "port", "runtime", "assembly"),
+        *("api", "clock", "base", "core", "port", "runtime", "venue", "assembly"),
         *("adapter/memory", "adapter/system"),
     ),
     "cli": EVERYTHING,
@@ -64,6 +68,7 @@ ROOM_TESTS_MAY_INCLUDE = {
     "adapter/nats": ("src/net/certificates_fixture.h",),
     "gateway": ("src/adapter/memory/*",),
     "runtime": ("src/adapter/memory/*",),
+    "venue": ("src/adapter/memory/*", "src/runtime/*"),
 }
 
 
@@ -71,7 +76,7 @@ def room_of(path: str) -> str:
     parts = path.split("/")
     if path.startswith("include/pawl/"):
         return "vocabulary" if path in VOCABULARY else "clock" if path == CLOCK else "api"
-    if path.startswith("src/adapter/"):
+    if path.startswith(("src/adapter/", "src/emulator/core/")):
         return "/".join(parts[1:3])
     return parts[1] if parts[0] == "src" else parts[0]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import tree
 
-PURE = ("src/base/*", "src/core/*")
+PURE = ("src/base/*", "src/core/*", "src/emulator/core/*")
 
 ADVICE = {
     "threads": (

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import tree
 
-PURE_ARCHIVES = ("libpawl_base.a", "libpawl_core.a")
+PURE_ARCHIVES = ("libpawl_base.a", "libpawl_core.a", "libpawl_emulator_core.a")
 
 STRING = r"std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> >"
 

@@ -13,12 +13,17 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+
+from emulation import emulator  # noqa: E402
+
 ROOT = HERE.parents[1]
 HEADERS = sorted(path.name for path in (ROOT / "include" / "pawl").iterdir())
 STRICT = "-std=c++23 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror".split()
@@ -37,6 +42,7 @@ COMMON_FILES = {
     "share/doc/pawl/copyright",
     "share/doc/pawl/examples/executor.cc",
     "share/doc/pawl/examples/limiter.cc",
+    "share/doc/pawl/examples/orders.cc",
     "share/doc/pawl/examples/pawl.yaml",
     "share/fish/vendor_completions.d/pawl.fish",
     "share/zsh/vendor-completions/_pawl",
@@ -128,7 +134,7 @@ def test_an_outside_project_finds_and_uses_the_library(installed: Path, tmp_path
 def built_example(installed: Path, name: str, tmp_path: Path) -> Path:
     example = installed / f"share/doc/pawl/examples/{name}.cc"
     program = tmp_path / name
-    stands_on = ("-lsqlite3", "-lhiredis", "-lnats", "-lssl", "-lcrypto", "-pthread")
+    stands_on = ("-lsqlite3", "-lhiredis", "-lnats", "-lcurl", "-lssl", "-lcrypto", "-pthread")
     library = (f"-L{installed}/lib", "-lpawl", *stands_on)
     run("g++", *STRICT, f"-I{installed}/include", example, *library, "-o", program)
     return program
@@ -156,6 +162,22 @@ def test_the_executor_example_charges_once_whatever_is_run_again(installed: Path
         "answer: charge-17",
     ]
     assert run(program, store).splitlines() == ["answer: charge-17"] * 2
+
+
+def test_the_orders_example_places_once_on_the_emulated_venue(
+    installed: Path, pawl: Path, tmp_path: Path
+):
+    program = built_example(installed, "orders", tmp_path)
+    with emulator(pawl, "okx", tmp_path) as market:
+        first = run(program, market.url, cwd=tmp_path).splitlines()
+        order_id = first[0].split()[-1]
+        assert first == [
+            f"confirmed {order_id}",
+            f"confirmed {order_id} (nothing was sent)",
+            "1/5 orders this week",
+        ]
+        assert run(program, market.url, cwd=tmp_path).splitlines()[0] == first[1]
+        assert market.accepted("example1") == 1
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])

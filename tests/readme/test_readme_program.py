@@ -24,7 +24,7 @@ void send();
 pawl::Result<std::string> charge(int card, pawl::Duration timeout);
 void begin_charge(const pawl::Attempt& attempt, pawl::Executor::Done done);
 pawl::Result<Quote> fetch(std::string_view symbol);
-void from_the_readme(int card, std::string order_id, Hash hash) {
+void from_the_readme(int card, std::string order_id, Hash hash, pawl::OkxAccount account) {
 """
 STRICT = ("-std=c++23", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused")
 

@@ -166,9 +166,12 @@ CURL* CurlHttpClient::Transfer::open(const CurlHttpClientOptions& options) {
   set(CURLOPT_ERRORBUFFER, words_.data());
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_QUICK_EXIT, 1L);  // a resolver that hangs does not hold up the others
-  set(CURLOPT_PROXY, "");
+  // Libcurl would look at the environment otherwise.
+  set(CURLOPT_PROXY, options.proxy.reveal().c_str());
+  set(CURLOPT_NOPROXY, "");
+  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
+  set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_2TLS});
   set(CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
   if (!options.ca_file.empty()) set(CURLOPT_CAINFO, options.ca_file.c_str());
   return well_ ? easy_.get() : nullptr;
@@ -178,6 +181,8 @@ void CurlHttpClient::Transfer::set_request() {
   set(CURLOPT_URL, request_.url.c_str());
   set(CURLOPT_PATH_AS_IS, 1L);
   set(CURLOPT_HTTPHEADER, lines_.get());
+  // The field itself is the caller's; this has libcurl unpack what comes.
+  if (has_field(request_, "Accept-Encoding")) set(CURLOPT_ACCEPT_ENCODING, "gzip");
   set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request_.connect_deadline));
   set(CURLOPT_TIMEOUT_MS, milliseconds(request_.deadline));
   if (request_.method == "HEAD") {

@@ -300,6 +300,60 @@ TEST_F(CurlHttpClientTest, IgnoresAProxyOfTheEnvironment) {
   ::unsetenv("http_proxy");
 }
 
+TEST_F(CurlHttpClientTest, UnpacksWhatItAskedToBePacked) {
+  const std::string packed(
+      "\037\213\010\000\000\000\000\000\002\003\313\110\315\311\311\007\000\206\246\020\066\005\000"
+      "\000\000",
+      25);
+  std::string got;
+  Server server([&](int connection, int) {
+    got = read_request(connection);
+    write_all(connection, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: " +
+                              std::to_string(packed.size()) + "\r\nConnection: close\r\n\r\n" +
+                              packed);
+  });
+  const auto unpacked = send({.url = server.url(), .fields = {{"Accept-Encoding", "gzip"}}});
+  ASSERT_TRUE(unpacked.has_value());
+  EXPECT_EQ(unpacked->body, "hello");
+  EXPECT_TRUE(unpacked->complete);
+  EXPECT_EQ(got.find("Accept-Encoding"), got.rfind("Accept-Encoding")) << got;
+  const auto bounded =
+      send({.url = server.url(), .fields = {{"Accept-Encoding", "gzip"}}, .body_bytes_max = 3});
+  EXPECT_EQ(bounded->body, "hel");
+  EXPECT_FALSE(bounded->complete) << "the bound is of what was unpacked";
+  EXPECT_EQ(send({.url = server.url()})->body, packed);
+  EXPECT_EQ(got.find("Accept-Encoding"), std::string::npos) << got;
+}
+
+TEST_F(CurlHttpClientTest, UsesTheProxyItWasGiven) {
+  std::string got;
+  Server proxy([&](int connection, int) {
+    got = read_request(connection);
+    write_all(connection,
+              got.starts_with("CONNECT")
+                  ? "HTTP/1.1 407 Who?\r\nContent-Length: 0\r\n\r\n"
+                  : "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  });
+  const std::string address = "127.0.0.1:" + std::to_string(proxy.port());
+  auto opened = CurlHttpClient::open({.proxy = Secret("http://user:pass-word@" + address)});
+  client = std::move(*opened);
+  EXPECT_TRUE(send({.url = "http://venue.invalid/x"}).has_value());
+  EXPECT_TRUE(got.starts_with("GET http://venue.invalid/x HTTP/1.1\r\n")) << got;
+  EXPECT_NE(got.find("Proxy-Authorization: Basic"), std::string::npos) << got;
+  const auto refused = send({.method = "POST",
+                             .url = "https://venue.invalid/orders",
+                             .fields = {{"Authorization", "Bearer secret"}},
+                             .body = "order"});
+  expect_error(refused, Code::unavailable, Outcome::not_applied);
+  EXPECT_TRUE(got.starts_with("CONNECT venue.invalid:443 HTTP/1.1\r\n")) << got;
+  EXPECT_EQ(got.find("secret"), std::string::npos) << got;
+  EXPECT_EQ(refused.error().message.find("pass-word"), std::string::npos);
+  // What may not be connected to is asked of the proxy's own address.
+  const auto nowhere = [](const IpAddress&) { return false; };
+  expect_error(send({.url = "http://venue.invalid/", .may_connect = nowhere}), Code::refused,
+               Outcome::not_applied);
+}
+
 TEST_F(CurlHttpClientTest, AnswersWhatIsUnderWayWhenItEnds) {
   std::promise<void> asked;
   std::promise<void> over;
@@ -347,6 +401,83 @@ TEST_F(CurlHttpClientTest, BelievesACertificateOfItsAuthorityAlone) {
                Outcome::not_applied);
   std::swap(client, *trusting);
   expect_error(send({.url = good}), Code::unavailable, Outcome::not_applied);
+}
+
+// HTTP/2 by Node. It counts what reaches it, and turns /refused away as a busy server would; with
+// a port behind it, it is a proxy that opens tunnels as well.
+class Http2Server final : public OwnServer {
+ public:
+  explicit Http2Server(const net::Certificates& certificates) {
+    const std::string script = R"(
+const fs = require('fs'), net = require('net');
+const [port, cert, key] = process.argv.slice(1);
+let count = 0;
+const options = {cert: fs.readFileSync(cert), key: fs.readFileSync(key), allowHTTP1: false};
+const server = require('http2').createSecureServer(options);
+server.on('stream', (stream, fields) => {
+  const path = fields[':path'];
+  stream.on('error', () => {});
+  if (path !== '/count') ++count;
+  if (path === '/refused') return stream.close(7);
+  if (path === '/gone') return stream.session.destroy();
+  stream.respond({':status': 200, 'x-got': String(fields['x-one'])});
+  stream.end(path === '/count' ? String(count) : 'over h2');
+});
+server.on('sessionError', () => {});
+server.listen(+port, '127.0.0.1');
+const tunnels = require('http').createServer();
+tunnels.on('connect', (request, socket) => {
+  const onward = net.connect(+port, '127.0.0.1', () => {
+    socket.write('HTTP/1.1 200 Open\r\nX-Tunnel: 1\r\n\r\n');
+    onward.pipe(socket).pipe(onward);
+  });
+  socket.on('error', () => {}); onward.on('error', () => {});
+});
+tunnels.listen(+port + 10000, '127.0.0.1');
+)";
+    set_command({"node", "-e", script, port(), certificates.certificate(), certificates.key()});
+    start();
+  }
+  std::string url(const std::string& path) const { return "https://localhost:" + port() + path; }
+  std::string proxy() const {
+    return "http://127.0.0.1:" + std::to_string(std::stoi(port()) + 10'000);
+  }
+};
+
+TEST_F(CurlHttpClientTest, SpeaksHttp2WhereTheServerDoesAndSendsNothingTwice) {
+  const net::Certificates certificates("DNS:localhost");
+  const Http2Server server(certificates);
+  auto trusting = CurlHttpClient::open({.ca_file = certificates.ca()});
+  client = std::move(*trusting);
+  ASSERT_TRUE(eventually([&] { return send({.url = server.url("/count")}).has_value(); }));
+  const auto answer = send({.method = "POST",
+                            .url = server.url("/orders"),
+                            .fields = {{"x-one", "1"}},
+                            .body = "order"});
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->body, "over h2");
+  EXPECT_TRUE(answer->complete);
+  EXPECT_EQ(answer->fields.at(0), (HttpField{"x-got", "1"}));
+  // Libcurl would send both of these again: a stream that was turned away, a connection that went.
+  for (const char* path : {"/refused", "/gone"}) {
+    expect_error(send({.method = "POST", .url = server.url(path), .body = "order"}),
+                 Code::unavailable, Outcome::unknown);
+  }
+  EXPECT_EQ(send({.url = server.url("/count")})->body, "3");
+}
+
+TEST_F(CurlHttpClientTest, GoesThroughATunnelOfItsProxy) {
+  const net::Certificates certificates("DNS:localhost");
+  const Http2Server server(certificates);
+  auto opened =
+      CurlHttpClient::open({.ca_file = certificates.ca(), .proxy = Secret(server.proxy())});
+  client = std::move(*opened);
+  ASSERT_TRUE(eventually([&] { return send({.url = server.url("/count")}).has_value(); }));
+  const auto answer = send({.url = server.url("/x")});
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->body, "over h2");
+  for (const HttpField& field : answer->fields) EXPECT_NE(field.name, "x-tunnel");
 }
 
 }  // namespace

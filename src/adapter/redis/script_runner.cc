@@ -3,7 +3,8 @@
 #include <string_view>
 #include <utility>
 
-#include "adapter/redis/sha1.h"
+#include "base/sha1.h"
+#include "base/sha256.h"
 
 namespace pawl::redis {
 namespace {
@@ -12,7 +13,7 @@ constexpr std::size_t excerpt_bytes = 80;  // of a reply, in a message
 
 }  // namespace
 
-Script::Script(std::string text_) : text(std::move(text_)), sha(sha1_hex(text)) {}
+Script::Script(std::string text_) : text(std::move(text_)), sha(to_hex(sha1(text))) {}
 
 struct ScriptRunner::Run {
   ScriptCall call;

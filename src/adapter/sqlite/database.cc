@@ -1,11 +1,13 @@
 #include "adapter/sqlite/database.h"
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
 #include <linux/magic.h>
+#include <optional>
 #include <sqlite3.h>
+#include <string>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <system_error>
@@ -66,6 +68,8 @@ std::string_view advice(int code) {
   if (code == SQLITE_READONLY_DBMOVED || code == SQLITE_IOERR_FSTAT) {
     return "; it was moved or deleted while in use: put it back, or start anew without it";
   }
+  // The index of a WAL could not be made as large as it must be.
+  if (code == SQLITE_IOERR_SHMSIZE) return "; make room on its disk";
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -77,8 +81,6 @@ std::string_view advice(int code) {
       return "; let this user write to the file and in its folder";
     case SQLITE_CANTOPEN:
       return "; see that it exists and that this user may write to it and in its folder";
-    case SQLITE_CORRUPT:
-      return "; the file is damaged: put back a copy of it, or move it away to start without it";
     case SQLITE_NOTADB:
       return "; the file is something else: name another path, or move it away";
     case SQLITE_IOERR:
@@ -86,6 +88,26 @@ std::string_view advice(int code) {
     default:
       return "";
   }
+}
+
+struct Settings {
+  const char* sql;
+  std::string_view mode;
+  std::int64_t synchronous;
+};
+
+// By the values of Journal.
+constexpr std::array<Settings, 3> all_settings = {
+    Settings{"PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL", "persist", 2},
+    Settings{"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", "wal", 2},
+    Settings{"PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF", "truncate", 0}};
+
+const Settings& settings_of(Journal journal) {
+  return all_settings[static_cast<std::size_t>(journal)];
+}
+
+bool is_damage(int code) {
+  return (code & 0xff) == SQLITE_CORRUPT;
 }
 
 bool is_data_wrong(int code) {
@@ -144,38 +166,69 @@ Database::~Database() = default;
 Database& Database::operator=(Database&& other) noexcept {
   statements_ = std::move(other.statements_);
   connection_ = std::move(other.connection_);
+  guard_ = std::move(other.guard_);
   options_ = std::move(other.options_);
+  damaged_ = other.damaged_;
   return *this;
 }
 
 Result<Database> Database::open(const DatabaseOptions& options) {
   PAWL_TRY(make_file(options.path));
   Database database(options);
-  PAWL_TRY(database.connect());
-  PAWL_TRY(database.upgrade());
-  return database;
+  const Result<void> ready = database.prepare(false);
+  if (ready) return database;
+  if (options.journal != Journal::unsynced || !database.damaged_) {
+    return std::unexpected(ready.error());
+  }
+  PAWL_TRY(database.set_aside());
+  PAWL_TRY(make_file(options.path));
+  Database anew(options);
+  PAWL_TRY(anew.prepare(false));
+  return anew;
 }
 
 Result<Database> Database::reopen(const DatabaseOptions& options) {
+  if (options.journal == Journal::unsynced) return open(options);
   Database database(options);
-  PAWL_TRY(database.connect());
-  const std::int64_t version = PAWL_TRY(database.number_of("PRAGMA user_version"));
-  if (version == 0) {
-    return failure(Code::unavailable, "the database '" + options.path +
-                                          "' is empty and was not before: put it back, or start "
-                                          "anew without it");
-  }
-  PAWL_TRY(database.upgrade());
+  PAWL_TRY(database.prepare(true));
   return database;
 }
 
-Error Database::error(int code, std::string_view doing) const {
+Result<void> Database::prepare(bool was_there) {
+  std::optional<WalGuard::Hold> hold;
+  if (options_.journal == Journal::wal) {
+    guard_ = PAWL_TRY(WalGuard::open(options_.path));
+    hold.emplace(PAWL_TRY(guard_->hold(options_.busy_timeout)));
+  }
+  PAWL_TRY(connect());
+  const std::int64_t version = PAWL_TRY(number_of("PRAGMA user_version"));
+  if (guard_) PAWL_TRY(guard_->note_files());
+  if (was_there && version == 0) {
+    return failure(Code::unavailable, "the database '" + options_.path +
+                                          "' is empty and was not before: put it back, or start "
+                                          "anew without it");
+  }
+  // A sync that has failed may have left pages of the WAL that are on no disk, and never will be,
+  // under those that follow. So after any trouble all of it goes into the file itself first.
+  if (guard_ && was_there) PAWL_TRY(execute("PRAGMA wal_checkpoint(TRUNCATE)", "tidy up"));
+  PAWL_TRY(upgrade());
+  return options_.journal == Journal::unsynced ? look_for_damage() : Result<void>();
+}
+
+Error Database::error(int code, std::string_view doing) {
   // Text and extended code belong to the last call, which is the one that failed.
   const int extended = connection_ ? sqlite3_extended_errcode(connection_.get()) : code;
   const char* text = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(code);
-  return {is_data_wrong(code) ? Code::invalid : Code::unavailable, Outcome::not_applied,
-          "cannot " + std::string(doing) + " the database '" + options_.path + "': " + text + " (" +
-              std::to_string(extended) + ")" + std::string(advice(extended))};
+  std::string says = "cannot " + std::string(doing) + " the database '" + options_.path +
+                     "': " + text + " (" + std::to_string(extended) + ")";
+  if (is_damage(code)) {
+    says += "; the file is damaged: " + std::string(options_.schema.if_damaged);
+  } else {
+    says += advice(extended);
+  }
+  damaged_ = damaged_ || is_data_wrong(code);
+  return {is_data_wrong(code) ? options_.schema.damaged : Code::unavailable, Outcome::not_applied,
+          std::move(says)};
 }
 
 Result<void> Database::connect() {
@@ -190,20 +243,70 @@ Result<void> Database::connect() {
   if (code != SQLITE_OK) return std::unexpected(error(code, "open"));
   const std::int64_t pauses = options_.busy_timeout.ns() / busy_pause.ns();
   sqlite3_busy_handler(opened, wait_for_others, reinterpret_cast<void*>(pauses));
-  PAWL_TRY(execute("PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL", "set up"));
+  if (guard_) PAWL_TRY(connect_to_wal());
+  const Settings& asked = settings_of(options_.journal);
+  PAWL_TRY(execute(asked.sql, "set up"));
   return probe();
 }
 
+Result<void> Database::connect_to_wal() {
+  // Whoever closes would checkpoint without holding the guard.
+  const int code = sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                                     static_cast<int*>(nullptr));
+  if (code != SQLITE_OK) return std::unexpected(error(code, "set up"));
+  // In place of the hook that checkpoints by itself.
+  sqlite3_wal_hook(
+      connection_.get(),
+      [](void* guard, sqlite3*, const char*, int pages) {
+        static_cast<WalGuard*>(guard)->pages = pages;
+        return SQLITE_OK;
+      },
+      guard_.get());
+  return {};
+}
+
+void Database::tend() {
+  if (!guard_ || guard_->pages < bounds::sqlite_wal_pages_max) return;
+  const Result<WalGuard::Hold> hold = guard_->hold(Duration());
+  if (!hold || !guard_->check()) return;  // whoever commits next tries it
+  const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE,
+                                             nullptr, nullptr);
+  if (code == SQLITE_OK) guard_->pages = 0;
+}
+
+Result<void> Database::look_for_damage() {
+  std::string found;
+  PAWL_TRY(run("PRAGMA quick_check(1)", {}, [&](const Row& row) { found = row.text(0); }));
+  if (found == "ok") return {};
+  damaged_ = true;
+  return failure(options_.schema.damaged,
+                 "the database '" + options_.path + "' is damaged: " + found);
+}
+
+// The file alone: a journal of what it holds would not help what comes after it.
+Result<void> Database::set_aside() {
+  statements_.clear();
+  connection_.reset();
+  const std::string aside = options_.path + ".damaged";
+  (void)::unlink((options_.path + "-journal").c_str());
+  if (::rename(options_.path.c_str(), aside.c_str()) == 0 || errno == ENOENT) return {};
+  return failure(Code::unavailable, "the database '" + options_.path +
+                                        "' is damaged and cannot be set aside as '" + aside +
+                                        "': " + reason(errno) + "; move it away by hand");
+}
+
 Result<void> Database::probe() {
+  const Settings& asked = settings_of(options_.journal);
   std::string mode;
   PAWL_TRY(run("PRAGMA journal_mode", {}, [&](const Row& row) { mode = row.text(0); }));
   const std::int64_t synchronous = PAWL_TRY(number_of("PRAGMA synchronous"));
-  if (mode == "persist" && synchronous == 2) return {};
+  if (mode == asked.mode && synchronous == asked.synchronous) return {};
   return failure(Code::unavailable,
                  "the database '" + options_.path +
-                     "' would not keep what it acknowledges: asked for journal_mode=persist and "
-                     "synchronous=2, found " +
-                     mode + " and " + std::to_string(synchronous) +
+                     "' would not keep what it acknowledges: asked for journal_mode=" +
+                     std::string(asked.mode) +
+                     " and synchronous=" + std::to_string(asked.synchronous) + ", found " + mode +
+                     " and " + std::to_string(synchronous) +
                      "; it must be a file on a local disk that no other program sets up otherwise");
 }
 
@@ -252,6 +355,19 @@ Result<void> Database::run(Sql sql, std::initializer_list<Value> values, const E
   return done;
 }
 
+Result<std::string> Database::plan(Sql sql) {
+  const std::string asked = std::string("EXPLAIN QUERY PLAN ") + sql.text();
+  sqlite3_stmt* prepared_now = nullptr;
+  const int code = sqlite3_prepare_v2(connection_.get(), asked.c_str(), -1, &prepared_now, nullptr);
+  const Statement statement(prepared_now);
+  if (code != SQLITE_OK) return std::unexpected(error(code, "read"));
+  std::string steps;
+  while (sqlite3_step(statement.get()) == SQLITE_ROW) {
+    steps.append(Row(statement.get()).text(3)).append("\n");
+  }
+  return steps;
+}
+
 Result<std::int64_t> Database::number_of(Sql sql) {
   std::int64_t number = 0;
   PAWL_TRY(run(sql, {}, [&](const Row& row) { number = row.number(0); }));
@@ -259,6 +375,13 @@ Result<std::int64_t> Database::number_of(Sql sql) {
 }
 
 Result<void> Database::transact(const std::function<Result<void>()>& work) {
+  if (!guard_) return transact_alone(work);
+  const WalGuard::Hold hold = PAWL_TRY(guard_->hold(options_.busy_timeout));
+  PAWL_TRY(guard_->check());
+  return transact_alone(work);
+}
+
+Result<void> Database::transact_alone(const std::function<Result<void>()>& work) {
   PAWL_TRY(run("BEGIN IMMEDIATE"));
   Result<void> done = work();
   if (done) done = commit();

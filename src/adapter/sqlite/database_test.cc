@@ -6,9 +6,11 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <thread>
 #include <vector>
 
@@ -393,6 +395,88 @@ TEST(Database, TakesAFileOutOfWalUnlessSomebodyElseUsesItSo) {
   }
   Database database = opened(folder / "words.db");
   EXPECT_TRUE(database.probe().has_value());
+}
+
+// ---- unsynced
+
+DatabaseOptions unsynced(std::string path) {
+  DatabaseOptions asked = options(std::move(path));
+  asked.journal = Journal::unsynced;
+  return asked;
+}
+
+TEST(Database, SyncsNothingWhereThatWasAskedFor) {
+  const TempFolder folder;
+  Database database = Database::open(unsynced(folder / "words.db")).value();
+  const int before = Disk::syncs;
+  ASSERT_TRUE(add(database, 1, "a").has_value());
+  EXPECT_EQ(Disk::syncs, before);
+  EXPECT_TRUE(database.probe().has_value());
+}
+
+TEST(Database, SurvivesAKillUnsynced) {
+  const TempFolder folder;
+  const std::string path = folder / "words.db";
+  std::int64_t told = 0;
+  for (int round = 0; round < 50; ++round) {
+    int pipe[2] = {};
+    ASSERT_EQ(::pipe(pipe), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::alarm(60);  // should the parent die
+      Database database = Database::open(unsynced(path)).value();
+      for (std::int64_t n = told + 1;; ++n) {
+        // The last one of the process before this may have been kept and not told.
+        const auto kept = database.transact([&] {
+          return database.run("INSERT OR REPLACE INTO words (n, word) VALUES (?1, 'x')", {n});
+        });
+        if (!kept || ::write(pipe[1], &n, sizeof n) != sizeof n) ::_exit(1);
+      }
+    }
+    ::close(pipe[1]);
+    for (int i = 0; i < 1 + round % 5; ++i) {
+      ASSERT_EQ(::read(pipe[0], &told, sizeof told), ssize_t{sizeof told});
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    while (::read(pipe[0], &told, sizeof told) == sizeof told) {
+    }
+    ::close(pipe[0]);
+    Database database = Database::open(unsynced(path)).value();
+    EXPECT_GE(words(database).size(), static_cast<std::size_t>(told));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path + ".damaged"));
+}
+
+TEST(Database, SetsADamagedFileAsideThatIsNoLoss) {
+  for (const int page : {0, 1}) {
+    const TempFolder folder;
+    const std::string path = folder / "words.db";
+    {
+      Database database = Database::open(unsynced(path)).value();
+      ASSERT_TRUE(add(database, 1, "a").has_value());
+    }
+    std::fstream(path, std::ios::in | std::ios::out).seekp(4'096 * page)
+        << std::string(4'096, '\xff');
+    Database anew = Database::open(unsynced(path)).value();
+    EXPECT_EQ(words(anew), Words());
+    EXPECT_TRUE(std::filesystem::exists(path + ".damaged"));
+    EXPECT_TRUE(add(anew, 1, "b").has_value());
+    std::filesystem::remove(path);
+    EXPECT_FALSE(add(anew, 2, "c").has_value());
+    EXPECT_TRUE(Database::reopen(unsynced(path)).has_value()) << "also when it is gone";
+  }
+}
+
+TEST(Database, SetsNoFileOfSomebodyElseAside) {
+  const TempFolder folder;
+  const std::string path = folder / "words.db";
+  (void)opened(path);
+  DatabaseOptions other = unsynced(path);
+  other.schema.application_id = 78;
+  EXPECT_THAT(error_of(Database::open(other)).message, HasSubstr("but something else"));
+  EXPECT_FALSE(std::filesystem::exists(path + ".damaged"));
 }
 
 TEST(Database, TakesEveryPathForTheNameOfAFile) {

@@ -21,6 +21,8 @@ Result<std::unique_ptr<SqliteCounterStore>> SqliteCounterStore::open(
   store->writer_ = PAWL_TRY(
       sqlite::Writer::open({.database = {.path = std::move(options.path),
                                          .schema = CounterBook::schema,
+                                         .journal = options.synced ? sqlite::Journal::rollback
+                                                                   : sqlite::Journal::unsynced,
                                          .busy_timeout = options.busy_timeout},
                             .queue_max = options.queue_max},
                            clock, [self = store.get()](const sqlite::Transaction& transaction) {

@@ -7,6 +7,8 @@
 //           Time is the world's clock, which restarts and processes have in common; see
 //           core/limit for what becomes of a count when it is set. Counts that are at rest are
 //           forgotten little by little.
+//           Counts that are no loss (a pace) need not be synced: they survive a kill, and a power
+//           cut may have them begin anew.
 // Speed, trouble, bounds, threads: writer.h. A file that is gone is not made anew: that would hand
 //           out every quota again. See counter_book.h for what the file holds.
 #pragma once
@@ -27,6 +29,7 @@ namespace pawl {
 
 struct SqliteCounterStoreOptions {
   std::string path;
+  bool synced = true;  // false: sqlite::Journal::unsynced
   CounterBookOptions book = {};
   Duration busy_timeout = bounds::sqlite_busy_timeout;
   std::size_t queue_max = bounds::sqlite_queue_max;

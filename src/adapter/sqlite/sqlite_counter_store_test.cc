@@ -213,6 +213,18 @@ TEST(SqliteCounterStore, AnswersWhenTheDiskHasIt) {
   EXPECT_TRUE(Disk::ended_synced);
 }
 
+TEST(SqliteCounterStore, ChargesWithoutASyncWhatIsNoLoss) {
+  World world;
+  const auto store = SqliteCounterStore::open({.path = world.folder / "pace.db", .synced = false},
+                                              world.clock, world.entropy);
+  const Policy pace = bucket(0);
+  const Count count{&pace, "a"};
+  const int before = Disk::syncs;
+  EXPECT_TRUE(
+      now<Answer>([&](auto done) { (*store)->check({&count, 1}, 1, std::move(done)); })->allowed);
+  EXPECT_EQ(Disk::syncs, before);
+}
+
 TEST(SqliteCounterStore, SettlesAReservationOnce) {
   World world;
   const Policy quota = monthly(10);

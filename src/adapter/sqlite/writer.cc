@@ -100,6 +100,7 @@ void Writer::work_until_closed() {
     }
     if (committed) {
       for (const auto& job : batch) job->answer();
+      database_->tend();
       continue;
     }
     for (const auto& job : batch) job->fail(committed.error());

@@ -1,9 +1,9 @@
 // Writer: the one thread that changes a SQLite file, for many callers who share its commits.
 //
 // Why:      a commit costs five syncs, whatever it holds: the journal twice, its folder, the file,
-//           the journal's end. So all jobs that wait are done within one transaction, up to
-//           bounds::sqlite_batch_max of them, and answered behind its commit. Jobs that change
-//           nothing cost no sync.
+//           the journal's end. (One with a WAL, see database.h.) So all jobs that wait are done
+//           within one transaction, up to bounds::sqlite_batch_max of them, and answered behind its
+//           commit. Jobs that change nothing cost no sync.
 // Contract: a job is a step on the book of its transaction (book.h). It is answered exactly once:
 //           by what its step returned, when that is on the disk; else by the error of the
 //           transaction, with its outcome. A look is a job that changes nothing. The looks of a

@@ -7,9 +7,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
+#include "base/bounds.h"
+#include "base/member_reader.h"
 #include "core/audit/event.h"
 #include "core/audit/retry_event.h"
+#include "core/order/record.h"
 #include "core/retry/decision_record.h"
 
 namespace pawl::audit {
@@ -119,9 +123,72 @@ Replayed replay_retry(const json::Value& record) {
   return differs(std::move(recorded), std::move(again));
 }
 
-// Two kinds have that name: that it was decided to look, and what was found.
+// ---- orders
+
+json::Object value_of(const order::Decision& decision) {
+  return {{"next", to_string(decision.next)},
+          {"reason", to_string(decision.reason)},
+          {"delay_ns", std::to_string(decision.delay.ns())}};
+}
+
+json::Object told_beside(const order::DecisionFacts& facts, const order::Decision& decision) {
+  const bool is_reading = std::holds_alternative<order::Read>(facts);
+  const EventType type = is_reading ? EventType::reconcile : EventType::order;
+  json::Object told{{"event_type", to_string(type)},
+                    {"state", to_string(order::status_after(decision.next))}};
+  told["attempt_number"] = std::visit([](const auto& each) { return each.attempt; }, facts);
+  if (is_reading) told["found"] = to_string(order::outcome_after(decision));
+  return told;
+}
+
+Replayed replay_order_decision(const json::Value& record, const json::Value& written) {
+  const auto read = order::read_decision(written);
+  if (!read) return unreadable(read.error().message);
+  const order::Decision decision = order::decide(read->settings, read->facts);
+  json::Object again = told_beside(read->facts, decision);
+  json::Object recorded = found_in(record, again);
+  if (decision == read->decision && alike(recorded, again)) return agrees();
+  recorded.merge(value_of(read->decision));
+  again.merge(value_of(decision));
+  return differs(std::move(recorded), std::move(again));
+}
+
+// Some hold no decision on facts: a state that was reached (opened, taken over, settled by a
+// person), or an attempt to change an order.
+Replayed replay_order(const json::Value& record) {
+  if (const json::Value* written = record.find("decision")) {
+    return replay_order_decision(record, *written);
+  }
+  const bool is_attempt = text_in(record, "operation") != order::place_operation &&
+                          record.find("attempt_number") != nullptr;
+  if (is_attempt || order::status_of(text_in(record, "state"))) return no_decision();
+  return unreadable("it has neither a decision nor the state that was reached: pawl writes one");
+}
+
+Replayed replay_quota(const json::Value& record) {
+  MemberReader from(record);
+  order::Quota quota;
+  constexpr std::int64_t most = bounds::limit_used_max;
+  quota.used = from.number("used", most);
+  quota.limit = from.number("limit", most);
+  quota.enabled = from.truth("enabled");
+  const bool counts = from.truth("counts");
+  const bool allowed = from.truth("allowed");
+  if (!from.wrong().empty()) {
+    return unreadable("the quota's member '" + from.wrong() + "' is missing or no sense");
+  }
+  const bool again = order::is_allowed(quota, counts);
+  if (again == allowed) return agrees();
+  return differs(json::Object{{"allowed", allowed}}, json::Object{{"allowed", again}});
+}
+
+// Three kinds have that name: that it was decided to look, what was found, and what the reading of
+// a venue means.
 Replayed replay_reconcile(const json::Value& record) {
-  if (record.find("decision") != nullptr) return replay_retry(record);
+  if (const json::Value* written = record.find("decision")) {
+    return order::is_order_decision(*written) ? replay_order_decision(record, *written)
+                                              : replay_retry(record);
+  }
   const std::string_view found = text_in(record, "found");
   for (const Outcome each : {Outcome::applied, Outcome::not_applied, Outcome::unknown}) {
     if (found == to_string(each)) return no_decision();
@@ -229,6 +296,10 @@ Replayed replay(const json::Value& record, const limit::Zones& zones) {
       return replay_reconcile(record);
     case EventType::limit:
       return replay_limit(record, zones);
+    case EventType::order:
+      return replay_order(record);
+    case EventType::quota:
+      return replay_quota(record);
     case EventType::pace:
       if (text_in(record, "decision").empty()) {
         return unreadable("it does not say what the pacer decided: pawl writes that");

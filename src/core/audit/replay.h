@@ -6,8 +6,10 @@
 // Contract: pure. Retries are decided again from their `decision` (core/retry/decide.h), and what
 //           the rest of the record says of it must agree. Limits are decided again from `before`
 //           (core/limit/decide.h); a policy that keeps marks has none, so its word is taken as it
-//           stands, and the others and the whole must fit it. A record that cannot be read as what
-//           pawl writes of its kind, a decision that is missing say, differs.
+//           stands, and the others and the whole must fit it. Orders are decided again from their
+//           `decision` (core/order/decision.h), the weekly limit from its numbers. A record that
+//           cannot be read as what pawl writes of its kind, a decision that is missing say,
+//           differs.
 //           What a decision rests on is taken as it stands: whether it belongs to the records
 //           before it is the Verifier's question (verifier.h).
 // Threads:  any; values.

@@ -1,0 +1,25 @@
+#include <span>
+#include <vector>
+
+#include "cli/order_rows.h"
+#include "cli/verbs.h"
+
+namespace pawl::cli {
+namespace {
+
+std::vector<Verb> joined() {
+  std::vector<Verb> all;
+  for (const std::span<const Verb> rows : {basic_rows(), order_rows()}) {
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+std::span<const Verb> all_verbs() {
+  static const std::vector<Verb> all = joined();
+  return all;
+}
+
+}  // namespace pawl::cli

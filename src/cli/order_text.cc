@@ -1,0 +1,247 @@
+#include "cli/order_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/table.h"
+
+namespace pawl::cli {
+namespace {
+
+using order::Intent;
+using order::Status;
+
+constexpr std::string_view green = "\033[32m";
+constexpr std::string_view red = "\033[31m";
+constexpr std::string_view alarm = "\033[1;97;41m";
+constexpr std::string_view plain = "\033[0m";
+
+// As it is where nobody can misread it.
+std::string word(std::string_view text) {
+  if (text.empty()) return "-";
+  if (is_visible(text) && text.find_first_of("\"\\") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string out;
+  json::append_quoted(out, text);
+  return out;
+}
+
+// A sentence: on one line, without what disturbs a terminal, and without quotes around it.
+std::string sentence(std::string_view text) {
+  std::string out;
+  json::append_quoted(out, text);
+  return out.substr(1, out.size() - 2);
+}
+
+std::string painted(std::string_view text, std::string_view with, bool colour) {
+  if (!colour || with.empty()) return std::string(text);
+  return std::string(with).append(text).append(plain);
+}
+
+std::string_view colour_of(PlacedAs as) {
+  switch (as) {
+    case PlacedAs::confirmed:
+      return green;
+    case PlacedAs::rejected:
+    case PlacedAs::denied:
+      return red;
+    case PlacedAs::unresolved:
+      return alarm;
+  }
+  __builtin_unreachable();
+}
+
+std::string_view colour_of(Status status) {
+  switch (status) {
+    case Status::confirmed:
+      return green;
+    case Status::rejected:
+      return red;
+    case Status::unresolved:
+      return alarm;
+    case Status::sending:
+    case Status::reconciling:
+      return {};
+  }
+  __builtin_unreachable();
+}
+
+std::string terms(const order::Order& order) {
+  std::string out = order.venue + " " + brief(order) + " " + std::string(to_string(order.type));
+  if (order.price) out += " at " + to_string(*order.price);
+  if (order.stop_price) out += " stop " + to_string(*order.stop_price);
+  if (order.reduce_only) out += " reduce-only";
+  return sentence(out);
+}
+
+std::string line(std::string_view name, std::string_view value) {
+  constexpr std::size_t width = 12;
+  return std::string("  ")
+             .append(name)
+             .append(width - std::min(width, name.size()), ' ')
+             .append(value) +
+         "\n";
+}
+
+std::string week_of(const order::Quota& quota) {
+  const std::string week = "week starting " + order::week_text(quota.week_start);
+  if (!quota.enabled) return "no limit (disabled in the configuration), " + week;
+  return std::to_string(quota.used) + "/" + std::to_string(quota.limit) + " orders, " + week;
+}
+
+std::string to_the_minute(Instant at) {
+  return to_string(at).substr(0, 19) + "Z";
+}
+
+std::string evidence_text(const std::vector<order::Evidence>& evidence) {
+  if (evidence.empty()) return "";
+  std::vector<std::vector<std::string>> rows;
+  for (const order::Evidence& each : evidence) {
+    rows.push_back({"    " + to_string(each.at), sentence(each.source), sentence(each.says)});
+  }
+  return "  evidence\n" + table(rows, "lll");
+}
+
+std::string price_of(const order::Order& order) {
+  return order.price ? to_string(*order.price) : "-";
+}
+
+}  // namespace
+
+int exit_code_of(PlacedAs as) {
+  switch (as) {
+    case PlacedAs::confirmed:
+      return 0;
+    case PlacedAs::rejected:
+    case PlacedAs::denied:
+      return static_cast<int>(Code::refused);
+    case PlacedAs::unresolved:
+      return static_cast<int>(Code::unresolved);
+  }
+  __builtin_unreachable();
+}
+
+std::string placed_text(const Placed& placed, bool colour) {
+  const Intent& intent = placed.intent;
+  std::string out = painted(to_string(placed.as), colour_of(placed.as), colour) + "  " +
+                    word(intent.reference) + "  " + terms(intent.order) + "\n";
+  if (placed.replayed) out += line("replayed", "the stored answer; nothing was sent");
+  if (!intent.progress.order_id.empty()) out += line("order id", word(intent.progress.order_id));
+  if (placed.as == PlacedAs::confirmed) out += line("life", to_string(intent.progress.life));
+  if (placed.as != PlacedAs::denied) {
+    out += line("attempts", std::to_string(intent.progress.attempts));
+  }
+  if (!placed.message.empty()) out += line("because", sentence(placed.message));
+  out += line("week", week_of(placed.quota));
+  return out + evidence_text(intent.progress.evidence);
+}
+
+std::string orders_text(std::span<const Intent> orders, bool colour) {
+  std::vector<std::vector<std::string>> rows = {{"reference", "venue", "instrument", "side", "size",
+                                                 "price", "status", "life", "attempts", "created",
+                                                 "order id"}};
+  for (const Intent& each : orders) {
+    const order::Progress& progress = each.progress;
+    rows.push_back({word(each.reference), word(each.order.venue), word(instrument_name(each.order)),
+                    std::string(to_string(each.order.side)), to_string(each.order.size),
+                    price_of(each.order), std::string(to_string(progress.status)),
+                    std::string(to_string(progress.life)), std::to_string(progress.attempts),
+                    to_the_minute(each.created), word(progress.order_id)});
+  }
+  constexpr std::size_t status_column = 6;
+  return table(rows, "llllrrllrll", [&](std::size_t row, std::size_t column) -> std::string_view {
+    if (!colour || row == 0 || column != status_column) return {};
+    return colour_of(orders[row - 1].progress.status);
+  });
+}
+
+std::string placements_text(std::span<const Placed> placements, bool colour) {
+  std::vector<std::vector<std::string>> rows = {
+      {"reference", "order", "status", "attempts", "order id", "because"}};
+  for (const Placed& each : placements) {
+    rows.push_back({word(each.intent.reference), terms(each.intent.order),
+                    std::string(to_string(each.as)), std::to_string(each.intent.progress.attempts),
+                    word(each.intent.progress.order_id), sentence(each.message)});
+  }
+  constexpr std::size_t status_column = 2;
+  return table(rows, "lllrll", [&](std::size_t row, std::size_t column) -> std::string_view {
+    if (!colour || row == 0 || column != status_column) return {};
+    return colour_of(placements[row - 1].as);
+  });
+}
+
+std::string quota_text(const order::Quota& quota, bool colour) {
+  if (!quota.enabled) return week_of(quota) + "\n";
+  const std::int64_t left = std::max<std::int64_t>(0, quota.limit - quota.used);
+  const std::string used = week_of(quota) + "; " + std::to_string(left) + " left until " +
+                           to_the_minute(quota.week_start + Duration::days(7));
+  return painted(used, left == 0 ? red : green, colour) + "\n";
+}
+
+std::string dry_run_text(const DryRun& run) {
+  return std::string(run.would_send ? "would be sent" : "would not be sent") + "  " +
+         word(run.reference) + "  " + terms(run.order) + "\n" +
+         line("because", sentence(run.message)) +
+         line("counts", run.counts ? "against the weekly limit" : "not against the weekly limit") +
+         line("week", week_of(run.quota)) + line("sent", "nothing: this was a dry run");
+}
+
+std::string precheck_text(const Precheck& precheck, bool colour) {
+  std::string out =
+      painted(precheck.ok ? "ok" : "refused", precheck.ok ? green : red, colour) + "\n";
+  if (!precheck.code.empty()) out += line("code", word(precheck.code));
+  if (!precheck.message.empty()) out += line("because", sentence(precheck.message));
+  for (const auto& [name, text] : precheck.details) out += line(sentence(name), sentence(text));
+  return out;
+}
+
+std::string changed_text(std::string_view done, const Changed& changed) {
+  std::string out = std::string(done) + "  " + word(changed.intent.reference) + "  " +
+                    terms(changed.intent.order) + "\n" +
+                    line("order id", word(changed.intent.progress.order_id)) +
+                    line("life", to_string(changed.life));
+  if (!changed.answer.message.empty()) out += line("venue said", sentence(changed.answer.message));
+  return out;
+}
+
+std::string backfill_text(const BackfillSummary& summary) {
+  std::string out = std::to_string(summary.inserted) + " of " + std::to_string(summary.orders) +
+                    " orders were missing and are in order_history now\n";
+  for (const std::string& note : summary.notes) out += "note: " + sentence(note) + "\n";
+  return out;
+}
+
+std::string progress_text(const BackfillProgress& progress, const BackfillAsk& ask) {
+  constexpr std::int64_t width = 20;
+  const std::int64_t whole = std::max<std::int64_t>(1, (ask.to - ask.from).ns() / width);
+  const Instant reached = progress.reached == Instant() ? ask.to : progress.reached;
+  const std::int64_t done = std::clamp<std::int64_t>((ask.to - reached).ns() / whole, 0, width);
+  std::string bar(static_cast<std::size_t>(done), '#');
+  bar.append(static_cast<std::size_t>(width - done), '.');
+  return sentence(progress.venue) + " [" + bar + "] " + std::to_string(100 * done / width) + "%  " +
+         std::to_string(progress.orders) + " orders, " + std::to_string(progress.inserted) +
+         " new, back to " + to_string(reached).substr(0, 10);
+}
+
+std::string unresolved_text(std::span<const Intent> unresolved, bool colour) {
+  if (unresolved.empty()) return "";
+  const std::string count = std::to_string(unresolved.size()) +
+                            (unresolved.size() == 1 ? " ORDER IS" : " ORDERS ARE") + " UNRESOLVED";
+  std::string out =
+      painted("!! " + count, alarm, colour) + ": nobody knows whether the venue has them\n";
+  constexpr std::size_t shown_max = 10;
+  for (const Intent& each : unresolved.first(std::min(shown_max, unresolved.size()))) {
+    out += "   " + word(each.reference) + "  " + terms(each.order) + "  since " +
+           to_the_minute(each.created) + "\n";
+  }
+  if (unresolved.size() > shown_max) out += "   and more: pawl order list --unresolved\n";
+  return out +
+         "   find out:  pawl order reconcile\n"
+         "   or decide: pawl order resolve REF --as placed|absent --reason TEXT\n";
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,355 @@
+#include "cli/order_verbs.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "base/bounds.h"
+#include "base/json.h"
+#include "cli/configuration.h"
+#include "cli/doctor.h"
+#include "cli/environment.h"
+#include "cli/order_ask.h"
+#include "cli/order_session.h"
+#include "cli/order_text.h"
+#include "cli/output.h"
+#include "config/values.h"
+#include "port/answer_of.h"
+#include "runtime/placed_json.h"
+
+namespace pawl::cli {
+namespace {
+
+// What a verb does, with its answer printed; the exit code.
+using Deed = Result<int> (*)(OrderSession& session, const Arguments& arguments);
+enum class Audited : bool { no, yes };
+
+bool colour_wanted() {
+  return wants_colour(::isatty(STDOUT_FILENO) == 1, environment());
+}
+
+std::string lined(const json::Value& value) {
+  return json::print(value) + "\n";
+}
+
+int run(const Arguments& arguments, Audited audited, Deed deed) {
+  const std::optional<config::Config> config = config_in_force(arguments);
+  if (!config) return static_cast<int>(Code::invalid);
+  const auto session = OrderSession::open(*config, audited == Audited::yes);
+  if (!session) return fail(session.error());
+  const Result<int> code = deed(**session, arguments);
+  const Result<void> closed = (*session)->close();
+  if (!code) {
+    Error error = code.error();
+    if (!config->orders.venues.any()) error.message += " Name one in orders.venues.";
+    return fail(error);
+  }
+  return closed ? *code : fail(closed.error());
+}
+
+int tell(const Placed& placed, const Arguments& arguments) {
+  print(arguments.has("--json") ? lined(json_of(placed)) : placed_text(placed, colour_wanted()));
+  if (placed.as != PlacedAs::confirmed && !placed.message.empty()) {
+    complain("pawl: " + placed.message);
+  }
+  return exit_code_of(placed.as);
+}
+
+// The outcome could not be recorded: what is known of it is told all the same.
+Placed not_recorded(OrderSession& session, const PlaceRequest& request, const Error& error) {
+  Result<Placed> stored = answer_of<Placed>(
+      [&](auto done) { session.desk().status(request.reference, false, std::move(done)); });
+  Placed placed = stored ? *std::move(stored) : Placed();
+  placed.as = PlacedAs::unresolved;
+  placed.intent.reference = request.reference;
+  placed.intent.order = request.order;
+  placed.intent.progress.evidence.push_back(
+      {.at = session.clock().wall_now(), .source = "pawl", .says = error.message});
+  placed.message = error.message;
+  return placed;
+}
+
+Result<int> place(OrderSession& session, const Arguments& arguments) {
+  PlaceRequest request = PAWL_TRY(place_request_of(arguments, "order place"));
+  if (arguments.has("--dry-run")) {
+    const DryRun dry = PAWL_TRY(answer_of<DryRun>(
+        [&](auto done) { session.desk().dry_run(std::move(request), std::move(done)); }));
+    print(arguments.has("--json") ? lined(json_of(dry)) : dry_run_text(dry));
+    return dry.would_send ? 0 : static_cast<int>(Code::refused);
+  }
+  // Made here, so that there is a name for it whatever happens.
+  if (request.reference.empty()) {
+    request.reference = order::make_reference(session.clock().wall_now(), session.entropy().next());
+  }
+  const Result<Placed> placed =
+      answer_of<Placed>([&](auto done) { session.desk().place(request, std::move(done)); });
+  if (placed) return tell(*placed, arguments);
+  if (placed.error().code != Code::unresolved) return std::unexpected(placed.error());
+  return tell(not_recorded(session, request, placed.error()), arguments);
+}
+
+Result<int> precheck(OrderSession& session, const Arguments& arguments) {
+  order::Order order = PAWL_TRY(order_of(arguments, "order precheck"));
+  const Precheck found = PAWL_TRY(answer_of<Precheck>(
+      [&](auto done) { session.desk().precheck(std::move(order), std::move(done)); }));
+  print(arguments.has("--json") ? lined(json_of(found)) : precheck_text(found, colour_wanted()));
+  return found.ok ? 0 : static_cast<int>(Code::refused);
+}
+
+// The venue's no is an error.
+int tell(const Changed& changed, std::string_view done, const Arguments& arguments) {
+  print(arguments.has("--json") ? lined(json_of(changed)) : changed_text(done, changed));
+  return 0;
+}
+
+Result<int> modify(OrderSession& session, const Arguments& arguments) {
+  OrderChange change = PAWL_TRY(change_of(arguments));
+  const Changed changed = PAWL_TRY(answer_of<Changed>([&](auto done) {
+    session.desk().modify(arguments.value("REF"), std::move(change), std::move(done));
+  }));
+  return tell(changed, "modified", arguments);
+}
+
+Result<int> cancel(OrderSession& session, const Arguments& arguments) {
+  const Changed changed = PAWL_TRY(answer_of<Changed>(
+      [&](auto done) { session.desk().cancel(arguments.value("REF"), std::move(done)); }));
+  return tell(changed, "canceled", arguments);
+}
+
+Result<int> status(OrderSession& session, const Arguments& arguments) {
+  const bool look = !arguments.has("--stored");
+  const Placed placed = PAWL_TRY(answer_of<Placed>(
+      [&](auto done) { session.desk().status(arguments.value("REF"), look, std::move(done)); }));
+  return tell(placed, arguments);
+}
+
+Result<IntentFilter> filter_of(const Arguments& arguments) {
+  const std::string& typed = arguments.value("--limit");
+  const auto limit = config::parse_whole(typed, 1, std::int64_t{bounds::order_list_max});
+  if (!limit) {
+    return std::unexpected(usage_error("order list", "--limit is '" + typed +
+                                                         "'; it is a number from 1 to " +
+                                                         std::to_string(bounds::order_list_max)));
+  }
+  IntentFilter filter{.limit = static_cast<std::size_t>(*limit)};
+  if (arguments.has("--venue")) filter.venue = arguments.value("--venue");
+  if (arguments.has("--status")) {
+    filter.statuses = {order::status_of(arguments.value("--status")).value()};
+  }
+  if (arguments.has("--unresolved")) {
+    if (arguments.has("--status")) {
+      return std::unexpected(usage_error("order list", "give --unresolved or --status, not both"));
+    }
+    filter.statuses = {order::Status::sending, order::Status::reconciling,
+                       order::Status::unresolved};
+  }
+  return filter;
+}
+
+Result<int> list(OrderSession& session, const Arguments& arguments) {
+  IntentFilter filter = PAWL_TRY(filter_of(arguments));
+  const auto orders = PAWL_TRY(answer_of<std::vector<order::Intent>>(
+      [&](auto done) { session.desk().list(std::move(filter), std::move(done)); }));
+  if (arguments.has("--json")) {
+    json::Array all;
+    for (const order::Intent& each : orders) all.push_back(json_of(each));
+    print(lined(json::Object{{"orders", std::move(all)}}));
+  } else {
+    print(orders_text(orders, colour_wanted()));
+  }
+  return arguments.has("--unresolved") && !orders.empty() ? static_cast<int>(Code::unresolved) : 0;
+}
+
+Result<int> reconcile(OrderSession& session, const Arguments& arguments) {
+  const std::string reference = arguments.has("REF") ? arguments.value("REF") : "";
+  const auto found = PAWL_TRY(answer_of<std::vector<Placed>>(
+      [&](auto done) { session.desk().reconcile(reference, std::move(done)); }));
+  if (arguments.has("--json")) {
+    json::Array all;
+    for (const Placed& each : found) all.push_back(json_of(each));
+    print(lined(json::Object{{"orders", std::move(all)}}));
+  } else if (found.empty()) {
+    print("nothing is open\n");
+  } else {
+    print(placements_text(found, colour_wanted()));
+  }
+  const bool left = std::ranges::any_of(
+      found, [](const Placed& each) { return each.as == PlacedAs::unresolved; });
+  return left ? static_cast<int>(Code::unresolved) : 0;
+}
+
+Result<int> resolve(OrderSession& session, const Arguments& arguments) {
+  const std::string who = environment()("USER").value_or("somebody");
+  order::Resolution resolution = PAWL_TRY(resolution_of(arguments, who));
+  const Placed placed = PAWL_TRY(answer_of<Placed>([&](auto done) {
+    session.desk().resolve(arguments.value("REF"), std::move(resolution), std::move(done));
+  }));
+  print(arguments.has("--json") ? lined(json_of(placed)) : placed_text(placed, colour_wanted()));
+  return 0;
+}
+
+Result<int> quota(OrderSession& session, const Arguments& arguments) {
+  const order::Quota used =
+      PAWL_TRY(answer_of<order::Quota>([&](auto done) { session.desk().quota(std::move(done)); }));
+  print(arguments.has("--json") ? lined(whole_json_of(used)) : quota_text(used, colour_wanted()));
+  return 0;
+}
+
+Result<std::string> contents_of(const std::string& file) {
+  std::ostringstream text;
+  if (file == "-") {
+    text << std::cin.rdbuf();
+    return text.str();
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return failure(Code::not_found, "cannot read '" + file + "'; name a file of orders");
+  text << stream.rdbuf();
+  return text.str();
+}
+
+// The exit code that says the most: what is unresolved comes before what failed, that before no.
+int worst_of(int a, int b) {
+  constexpr int order_of_weight[] = {4, 70, 6, 5, 1, 2, 3, 0};
+  return *std::ranges::find_if(order_of_weight, [&](int code) { return code == a || code == b; });
+}
+
+Result<int> batch(OrderSession& session, const Arguments& arguments) {
+  auto requests = PAWL_TRY(batch_of(PAWL_TRY(contents_of(arguments.value("FILE")))));
+  const auto results = PAWL_TRY(answer_of<std::vector<Result<Placed>>>(
+      [&](auto done) { session.desk().place_batch(std::move(requests), std::move(done)); }));
+  int code = 0;
+  json::Array all;
+  std::vector<Placed> placed;
+  for (const Result<Placed>& each : results) {
+    code = worst_of(code, each ? exit_code_of(each->as) : static_cast<int>(each.error().code));
+    if (each) {
+      all.push_back(json_of(*each));
+      placed.push_back(*each);
+    } else {
+      all.push_back(json::Object{{"error", each.error().message}});
+      complain("pawl: " + each.error().message);
+    }
+  }
+  print(arguments.has("--json") ? lined(json::Object{{"orders", std::move(all)}})
+                                : placements_text(placed, colour_wanted()));
+  return code;
+}
+
+Result<int> reopen(OrderSession& session, const Arguments& arguments) {
+  PAWL_TRY(answer_of<void>(
+      [&](auto done) { session.desk().reopen(arguments.value("VENUE"), std::move(done)); }));
+  print("reopened " + arguments.value("VENUE") + "\n");
+  return 0;
+}
+
+// A bar on a terminal, which is drawn over itself; else nothing.
+class ProgressBar {
+ public:
+  explicit ProgressBar(const BackfillAsk& ask) : ask_(ask), drawn_(::isatty(STDERR_FILENO) == 1) {}
+  ~ProgressBar() {
+    if (drawn_ && any_) complain("");
+  }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  // All of it was read, however old the oldest order was.
+  void finish() {
+    if (!any_) return;
+    last_.reached = ask_.from;
+    show(BackfillProgress(last_));
+  }
+  void show(const BackfillProgress& progress) {
+    if (!drawn_) return;
+    any_ = true;
+    last_ = progress;
+    std::cerr << "\r\033[K" << progress_text(progress, ask_) << std::flush;
+  }
+
+ private:
+  const BackfillAsk ask_;
+  const bool drawn_;
+  bool any_ = false;
+  BackfillProgress last_;
+};
+
+Result<int> backfill(OrderSession& session, const Arguments& arguments) {
+  const auto days = config::parse_whole(arguments.value("--days"), 1,
+                                        std::int64_t{bounds::order_backfill_days_max});
+  if (!days) {
+    return std::unexpected(
+        usage_error("backfill-orders", "--days is '" + arguments.value("--days") +
+                                           "'; it is a number from 1 to " +
+                                           std::to_string(bounds::order_backfill_days_max)));
+  }
+  const Instant now = session.clock().wall_now();
+  BackfillAsk ask{.from = now - Duration::days(*days), .to = now};
+  if (arguments.has("--venue")) ask.venue = arguments.value("--venue");
+  ProgressBar bar(ask);
+  const BackfillSummary summary = PAWL_TRY(answer_of<BackfillSummary>([&](auto done) {
+    session.desk().backfill(
+        ask, [&bar](const BackfillProgress& progress) { bar.show(progress); }, std::move(done));
+  }));
+  bar.finish();
+  print(arguments.has("--json") ? lined(json_of(summary)) : backfill_text(summary));
+  return 0;
+}
+
+}  // namespace
+
+int order_place(const Arguments& arguments) {
+  return run(arguments, Audited::yes, place);
+}
+
+int order_precheck(const Arguments& arguments) {
+  return run(arguments, Audited::no, precheck);
+}
+
+int order_modify(const Arguments& arguments) {
+  return run(arguments, Audited::yes, modify);
+}
+
+int order_cancel(const Arguments& arguments) {
+  return run(arguments, Audited::yes, cancel);
+}
+
+int order_status(const Arguments& arguments) {
+  return run(arguments, Audited::no, status);
+}
+
+int order_list(const Arguments& arguments) {
+  return run(arguments, Audited::no, list);
+}
+
+int order_reconcile(const Arguments& arguments) {
+  return run(arguments, Audited::yes, reconcile);
+}
+
+int order_resolve(const Arguments& arguments) {
+  return run(arguments, Audited::yes, resolve);
+}
+
+int order_quota(const Arguments& arguments) {
+  return run(arguments, Audited::no, quota);
+}
+
+int order_batch(const Arguments& arguments) {
+  return run(arguments, Audited::yes, batch);
+}
+
+int order_reopen(const Arguments& arguments) {
+  return run(arguments, Audited::yes, reopen);
+}
+
+int backfill_orders(const Arguments& arguments) {
+  return run(arguments, Audited::no, backfill);
+}
+
+}  // namespace pawl::cli

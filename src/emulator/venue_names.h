@@ -1,0 +1,10 @@
+// The venues that can be emulated, by name.
+#pragma once
+
+#include <string_view>
+
+namespace pawl::emulator {
+
+inline constexpr std::string_view venue_names[] = {"saxo", "okx"};
+
+}  // namespace pawl::emulator

@@ -1,0 +1,123 @@
+// order_history from what the venues keep.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/bounds.h"
+#include "runtime/order_desk_state.h"
+
+namespace pawl::desk {
+namespace {
+
+HistoryRow row_of(const order::VenueOrder& order, const std::string& venue,
+                  const order::FrequencyLimit& limit) {
+  // The venue shows the flag, so the venue holds it.
+  const bool excluded = limit.exclude_reduce_only && order.reduce_only;
+  return {.order_id = order.order_id,
+          .instrument = order.instrument,
+          .side = order.side,
+          .type = order.type,
+          .size = to_string(order.size),
+          .price = order.price ? to_string(*order.price) : std::string(),
+          .reduce_only = order.reduce_only,
+          .counts = !excluded,
+          .placed_at = order.placed_at,
+          .status = std::string(history_status(order.life)),
+          .venue = venue,
+          .reference = order.reference};
+}
+
+struct Backfilling : std::enable_shared_from_this<Backfilling> {
+  Backfilling(DeskPtr desk_, BackfillAsk ask_) : desk(std::move(desk_)), ask(std::move(ask_)) {}
+
+  void next_venue();
+  void read(std::string page);
+  void got(HistoryPage page);
+  void kept(std::size_t inserted, std::string next);
+  void fail(Error error);
+
+  DeskPtr desk;
+  BackfillAsk ask;
+  std::function<void(const BackfillProgress&)> progress = {};
+  Done<BackfillSummary> done = {};
+  std::vector<std::string> venues = {};
+  BackfillProgress now = {};  // of this venue
+  BackfillSummary summary = {};
+};
+
+void Backfilling::next_venue() {
+  if (venues.empty()) return done(std::move(summary));
+  now = {.venue = std::move(venues.back()), .reached = ask.to};
+  venues.pop_back();
+  read({});
+}
+
+void Backfilling::read(std::string page) {
+  const Result<Seat*> seat = desk->seat(now.venue);
+  if (!seat) return fail(seat.error());
+  if (now.pages >= bounds::order_history_pages_max) {
+    return fail({Code::invalid, Outcome::unknown,
+                 "The venue shows more pages than pawl reads. Backfill fewer days at a time."});
+  }
+  (*seat)->venue.history(ask.from, ask.to, std::move(page),
+                         on_strand(desk, [self = shared_from_this()](Result<HistoryPage> got) {
+                           if (!got) return self->fail(got.error());
+                           self->got(*std::move(got));
+                         }));
+}
+
+void Backfilling::got(HistoryPage page) {
+  ++now.pages;
+  if (!page.note.empty() && std::ranges::find(summary.notes, page.note) == summary.notes.end()) {
+    summary.notes.push_back(page.note);
+  }
+  std::vector<HistoryRow> rows;
+  for (const order::VenueOrder& order : page.orders) {
+    const bool is_asked_for = order.placed_at >= ask.from && order.placed_at < ask.to;
+    // What the venue refused was never placed.
+    if (!is_asked_for || order.life == order::Life::rejected) continue;
+    now.reached = std::min(now.reached, order.placed_at);
+    rows.push_back(row_of(order, now.venue, desk->options.limit));
+  }
+  now.orders += rows.size();
+  summary.orders += rows.size();
+  if (rows.empty()) return kept(0, std::move(page.next));
+  desk->store.backfill(std::move(rows),
+                       on_strand(desk, [self = shared_from_this(), next = std::move(page.next)](
+                                           const Result<std::size_t>& inserted) {
+                         if (!inserted) return self->fail(inserted.error());
+                         self->kept(*inserted, next);
+                       }));
+}
+
+void Backfilling::kept(std::size_t inserted, std::string next) {
+  now.inserted += inserted;
+  summary.inserted += inserted;
+  if (progress) progress(now);
+  if (!next.empty()) return read(std::move(next));
+  desk->tell(Backfilled{.venue = now.venue, .inserted = now.inserted});
+  next_venue();
+}
+
+// What was inserted stays: the next one begins where this ended.
+void Backfilling::fail(Error error) {
+  error.message = "Backfill from " + now.venue + " stopped: " + error.message;
+  done(std::unexpected(std::move(error)));
+}
+
+}  // namespace
+
+void backfill(const DeskPtr& desk, BackfillAsk ask,
+              std::function<void(const BackfillProgress&)> progress, Done<BackfillSummary> done) {
+  const auto filling = std::make_shared<Backfilling>(desk, std::move(ask));
+  filling->progress = std::move(progress);
+  filling->done = std::move(done);
+  if (!filling->ask.venue.empty()) {
+    filling->venues = {filling->ask.venue};
+  } else {
+    for (const auto& [name, seat] : desk->seats) filling->venues.push_back(name);
+  }
+  filling->next_venue();
+}
+
+}  // namespace pawl::desk

@@ -1,0 +1,74 @@
+// Goal:   order_history is filled from what venues keep, twice without duplicates.
+// Method: pages of a fake venue.
+#include <gmock/gmock.h>
+
+#include "runtime/order_desk_fixture.h"
+
+namespace pawl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class OrderBackfill : public OrderDeskTest {
+ protected:
+  order::VenueOrder an_old_one(const std::string& id, Duration ago) {
+    return {.order_id = id,
+            .instrument = "BTC-USDT-SWAP",
+            .type = "limit",
+            .size = *parse_decimal("0.1"),
+            .life = order::Life::filled,
+            .placed_at = clock.wall_now() - ago};
+  }
+  Later<BackfillSummary> backfill(const std::string& of = "") {
+    Later<BackfillSummary> later;
+    desk->backfill(
+        {.from = clock.wall_now() - Duration::days(7), .to = clock.wall_now(), .venue = of},
+        [this](const BackfillProgress& seen) { progress.push_back(seen); }, later.done());
+    return later;
+  }
+  std::vector<BackfillProgress> progress;
+};
+
+TEST_F(OrderBackfill, InsertsAllPagesOnce) {
+  venue.pages = {
+      {.orders = {an_old_one("1", Duration::hours(1)), an_old_one("2", Duration::days(1))},
+       .next = "1",
+       .note = "canceled orders without fills are kept for 2 hours"},
+      {.orders = {an_old_one("3", Duration::days(3))}}};
+  const auto first = backfill();
+  EXPECT_EQ(first.value().inserted, 3U);
+  EXPECT_THAT(first.value().notes,
+              ElementsAre("canceled orders without fills are kept for 2 hours"));
+  EXPECT_EQ(backfill().value().inserted, 0U);
+  EXPECT_THAT(intents.history(), SizeIs(3));
+  ASSERT_GE(progress.size(), 2U);
+  EXPECT_EQ(progress[1].pages, 2U);
+  EXPECT_EQ(progress[1].reached, clock.wall_now() - Duration::days(3));
+  EXPECT_EQ(told<desk::Backfilled>()[0].inserted, 3U);
+}
+
+TEST_F(OrderBackfill, LeavesOutWhatWasNeverPlacedOrNotAskedFor) {
+  order::VenueOrder refused = an_old_one("1", Duration::hours(1));
+  refused.life = order::Life::rejected;
+  venue.pages = {{.orders = {refused, an_old_one("2", Duration::days(8))}}};
+  EXPECT_EQ(backfill().value().orders, 0U);
+}
+
+TEST_F(OrderBackfill, DoesNotCountWhatTheVenueHeldToReducing) {
+  order::VenueOrder reduces = an_old_one("1", Duration::minutes(1));
+  reduces.reduce_only = true;
+  venue.pages = {{.orders = {reduces, an_old_one("2", Duration::minutes(2))}}};
+  backfill();
+  Later<order::Quota> quota;
+  desk->quota(quota.done());
+  EXPECT_EQ(quota.value().used, 1);
+}
+
+TEST_F(OrderBackfill, NamesAVenueThatIsNotThere) {
+  EXPECT_THAT(backfill("kraken").error().message, HasSubstr("kraken"));
+}
+
+}  // namespace
+}  // namespace pawl

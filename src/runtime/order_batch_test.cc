@@ -1,0 +1,82 @@
+// Goal:   orders that are placed together leave in one call as far as venue and pace take them, and
+//         each has its own intent and answer.
+// Method: a venue that shows its calls.
+#include "runtime/order_batch.h"
+
+#include <gmock/gmock.h>
+
+#include "runtime/order_desk_fixture.h"
+
+namespace pawl {
+namespace {
+
+using order::Sent;
+using ::testing::SizeIs;
+
+class OrderBatchTest : public OrderDeskTest {
+ protected:
+  Later<std::vector<Result<Placed>>> batch(const std::vector<std::string>& references) {
+    std::vector<PlaceRequest> requests;
+    for (const std::string& reference : references) {
+      requests.push_back({.reference = reference, .order = an_order()});
+    }
+    Later<std::vector<Result<Placed>>> later;
+    desk->place_batch(std::move(requests), later.done());
+    return later;
+  }
+};
+
+TEST_F(OrderBatchTest, SendsOneCallWhereThePaceHasRoomForAll) {
+  burst = 2;
+  open();
+  const auto placed = batch({"A-1", "A-2", "A-3"});
+  ASSERT_THAT(placed.value(), SizeIs(3));
+  EXPECT_THAT(venue.sent, SizeIs(1));
+  EXPECT_EQ(placed.value()[2]->intent.reference, "A-3");
+  EXPECT_EQ(placed.value()[2]->intent.progress.order_id, "1002");
+}
+
+TEST_F(OrderBatchTest, SendsAtThePaceWhereItHasRoomForOne) {
+  const auto placed = batch({"A-1", "A-2", "A-3"});
+  EXPECT_THAT(venue.sent, SizeIs(1));
+  timers.advance(Duration::seconds(2));
+  EXPECT_THAT(venue.sent, SizeIs(3));
+  EXPECT_THAT(placed.value(), SizeIs(3));
+}
+
+TEST_F(OrderBatchTest, GoesWithoutThoseThatAreDeniedOrKnown) {
+  burst = 3;
+  options.limit.weekly_max_orders = 3;
+  open();
+  place("A-1");
+  timers.advance(Duration::seconds(10));
+  const auto placed = batch({"A-1", "A-2", "A-2", "A-3"});
+  EXPECT_TRUE(placed.value()[0]->replayed);
+  EXPECT_EQ(placed.value()[1]->intent, placed.value()[2]->intent);
+  EXPECT_EQ(placed.value()[3]->as, PlacedAs::confirmed);
+  ASSERT_THAT(venue.sent, SizeIs(2));
+  EXPECT_THAT(venue.sent[1].asks, SizeIs(2));
+  const auto denied = batch({"A-4", "A-5"});
+  EXPECT_EQ(denied.value()[0]->as, PlacedAs::denied);
+  EXPECT_EQ(denied.value()[1]->as, PlacedAs::denied);
+  EXPECT_THAT(venue.sent, SizeIs(2));
+}
+
+TEST_F(OrderBatchTest, SettlesEachByItsOwnAnswer) {
+  burst = 1;
+  open();
+  venue.script = {{.answer = {.sent = Sent::refused, .message = "no margin"}},
+                  {.answer = {.sent = Sent::unknown}, .lands = true}};
+  const auto placed = batch({"A-1", "A-2"});
+  timers.advance(Duration::seconds(30));
+  EXPECT_EQ(placed.value()[0]->as, PlacedAs::rejected);
+  EXPECT_EQ(placed.value()[1]->as, PlacedAs::confirmed);
+  EXPECT_EQ(sent(), 2U);
+}
+
+TEST_F(OrderBatchTest, AnswersNothingForNothing) {
+  EXPECT_THAT(batch({}).value(), SizeIs(0));
+}
+
+}  // namespace
+}  // namespace pawl

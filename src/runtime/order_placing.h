@@ -1,0 +1,76 @@
+// Placing: one placement, from the call to its answer.
+//
+//   checked ─▶ the gate (what dead processes left open is settled) ─▶ opened in the store ─▶
+//   worked on, by this process or by another that is waited for ─▶ answered
+//
+// Contract: answers once. Until it is opened its time may run out with nothing kept; then its work
+//           is told that nobody waits, and decides.
+// Threads:  on the desk's strand.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/order_batch.h"
+#include "runtime/order_desk_state.h"
+#include "runtime/order_work.h"
+
+namespace pawl::desk {
+
+class Placing : public std::enable_shared_from_this<Placing> {
+ public:
+  Placing(DeskPtr desk, PlaceRequest request, Done<Placed> done);
+
+  // Before begin(). It leaves with others, or leaves them.
+  void join(std::shared_ptr<OrderBatch> batch) { batch_ = std::move(batch); }
+  void begin();
+
+ private:
+  Result<void> check();
+  void get_ready();
+  void open();
+  void unverified(Error error);
+  void opened(Result<Opening> opening);
+  void on(OpenedIntent opened);
+  void on(KnownIntent known);
+  void on(const DeniedIntent& denied);
+  void follow(const order::Intent& intent);
+  void taken(const Result<TakenIntent>& taken);
+  void wait_for_other();
+  // True: this process works on it already, and this listens.
+  bool attach();
+  void start(const std::shared_ptr<OrderWork>& work, const order::Event& first);
+  void work_on(order::Intent intent, const order::Event& first);
+  void listen(const std::shared_ptr<OrderWork>& work);
+  void ended(const WorkEnd& end);
+  void replay(order::Intent intent);
+  void time_is_up();
+  void leave_batch();
+  // Answers with the quota as it is now.
+  void answer_with_quota(Placed placed);
+  void answer(Result<Placed> answer);
+  audit::Event quota_event(bool allowed, const order::Quota& quota) const;
+  void tell_quota(const order::Quota& quota);
+  Correlation ids() const {
+    return {.request_id = request_id_, .external_reference = request_.reference};
+  }
+
+  const DeskPtr desk_;
+  PlaceRequest request_;
+  Done<Placed> done_;
+  Seat* seat_ = nullptr;
+  std::string request_id_;  // of the first attempt
+  bool counts_ = true;
+  std::shared_ptr<OrderBatch> batch_;
+  std::optional<order::Quota> quota_;  // as it was opened
+  std::weak_ptr<OrderWork> work_;
+  OrderWork::ListenerId listener_ = 0;
+  Timers::Id timer_ = {};
+  Timers::Id poll_ = {};
+  bool late_ = false;
+  enum class Stage : std::uint8_t { gate, opening, working, other, answered };
+  Stage stage_ = Stage::gate;
+};
+
+}  // namespace pawl::desk
