@@ -77,9 +77,9 @@ constexpr auto place_options = joined(
     }));
 constexpr ExitCode place_codes[] = {
     {0, "confirmed: the venue has it, once"},
-    {3, "rejected by the venue, or denied by the weekly limit"},
+    {3, "rejected by the venue or never brought to it, or denied by the weekly limit"},
     {4, "unresolved: nobody knows whether the venue has it; see 'pawl order reconcile'"},
-    {6, "the database or the network is not available, and nothing was sent"},
+    {6, "the database is not available, and nothing was sent"},
 };
 constexpr Example place_examples[] = {
     {"pawl order place --venue okx --inst BTC-USDT-SWAP --side buy --type limit --size 0.1 --price "
