@@ -111,11 +111,16 @@ TEST(NatsRecordStore, AServerKilledMidwayKeepsWhatItAcknowledgedAndNothingThatFa
   const Client client = process.client();
   constexpr int many = 3'000;
   std::vector<std::future<Result<Begun>>> asked;
-  for (int i = 0; i < many; ++i) {
-    asked.push_back(client.ask_to_begin(key(std::to_string(i)), client.terms()));
-  }
-  asked[many / 10].wait();
+  const auto ask_until = [&](int end) {
+    for (int i = static_cast<int>(asked.size()); i < end; ++i) {
+      asked.push_back(client.ask_to_begin(key(std::to_string(i)), client.terms()));
+    }
+  };
+  ask_until(many - 100);
+  for (int first = 0; first < many / 10; ++first) asked[static_cast<std::size_t>(first)].wait();
   server.kill();
+  ASSERT_TRUE(eventually([&] { return !process.store->health().has_value(); }));
+  ask_until(many);
   std::map<int, std::uint64_t> started;
   std::vector<int> unknown, not_applied;
   for (int i = 0; i < many; ++i) {
