@@ -8,6 +8,7 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import npm
 
@@ -72,7 +73,7 @@ class Programs:
 
     def time_of(self, name: str) -> dict[str, float]:
         """Nanoseconds, and the bytes of a key where it tells."""
-        found = self._ask(name)
+        found = self.asked(name)
         assert found["time_unit"] == "ns"
         figures = {name: float(found["real_time"])}
         if "bytes_a_key" in found:
@@ -85,9 +86,10 @@ class Programs:
 
     def _rate_of(self, name: str) -> float:
         assert "/real_time" in name  # the others count by the processor's time
-        return float(self._ask(name)["items_per_second"])
+        return float(self.asked(name)["items_per_second"])
 
-    def _ask(self, name: str) -> dict[str, object]:
+    def asked(self, name: str) -> dict[str, Any]:
+        """What Google Benchmark tells of one of pawl's."""
         seconds = f"--benchmark_min_time={self.effort.seconds}"
         command = (BUILD / "pawl_bench", f"--benchmark_filter=^{name}$", seconds)
         output = run((*command, "--benchmark_format=json"), self._variables)

@@ -69,7 +69,7 @@ if(PAWL_TESTS)
 
   # For tests: desk and venues against the emulated exchanges, by virtual time.
   pawl_room(campaign FOLDERS tests/campaign
-    USES base core port runtime venue emulator_core adapter_memory)
+    USES base core port runtime venue emulator_core adapter_memory adapter_sqlite)
 
   # For tests: a program that used a key.
   add_executable(record_keeper tests/e2e/record_keeper_main.cc)

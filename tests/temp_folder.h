@@ -11,8 +11,8 @@ namespace pawl {
 
 class TempFolder {
  public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "pawl-test-XXXXXX").string();
+  explicit TempFolder(const std::filesystem::path& under = std::filesystem::temp_directory_path()) {
+    std::string name = (under / "pawl-test-XXXXXX").string();
     if (::mkdtemp(name.data()) != nullptr) path_ = name;
     EXPECT_FALSE(path_.empty()) << "cannot make a folder like " << name;
   }

@@ -19,9 +19,10 @@
 //           and reach the venue as they were written.
 // Errors:   values; nothing here throws. Code::refused: the reference names another order, or this
 //           end has begun. Code::unresolved: the outcome could not be recorded. Code::unavailable:
-//           the database, and nothing was sent. Code::invalid or usage: an order or a reference
-//           that no venue takes. What the venue rejects, what could not be brought to it and what
-//           the weekly limit denies is a result.
+//           nothing was sent, for the database, the venue or the audit log could not be reached, or
+//           its time was up before; the same order may be placed again under its reference.
+//           Code::invalid or usage: an order or a reference that no venue takes. What the venue
+//           rejects and what the weekly limit denies is a result.
 // Processes: any number may share a database: the pace, the week and the work are theirs together.
 //           What a process left open when it died is found out about by the next one, before it
 //           sends anything new.

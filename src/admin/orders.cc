@@ -29,6 +29,10 @@ Schema evidence_schema() {
       {{"at", schema::instant()}, {"source", schema::text()}, {"says", schema::text()}}));
 }
 
+Schema life_schema() {
+  return schema::word({"working", "filled", "canceled", "rejected", "unknown"});
+}
+
 Schema placed_schema() {
   return schema::object(
       {{"external_reference", schema::text()},
@@ -36,6 +40,8 @@ Schema placed_schema() {
        {"status", schema::word({"confirmed", "rejected", "denied", "unresolved"})},
        {"order_id", schema::text()},
        {"attempts", schema::count()},
+       {"life", life_schema()},
+       {"message", schema::text()},
        {"evidence", evidence_schema()},
        {"quota", quota_schema()}});
 }
@@ -76,7 +82,7 @@ Schema intent_schema() {
        {"order_id", schema::text()},
        {"attempts", schema::count()},
        {"evidence", evidence_schema()},
-       {"life", schema::word({"working", "filled", "canceled", "rejected", "unknown"})},
+       {"life", life_schema()},
        {"reason", schema::text()},
        {"request_id", schema::text()},
        {"created_at", schema::instant()},
@@ -301,12 +307,13 @@ Routes list_routes(Context& context) {
       {.path = "/v1/orders",
        .id = "list_orders",
        .summary = "Orders as they are kept, the newest first.",
-       .parameters = {limit_in_query(),
-                      {"venue", "Of this venue alone.", schema::text(1, 64)},
-                      {"status", "Of this status alone.",
-                       schema::word(
-                           {"sending", "reconciling", "unresolved", "confirmed", "rejected"})},
-                      {"unresolved", "Those whose outcome is not known.", schema::truth()}},
+       .parameters =
+           {limit_in_query(),
+            {"venue", "Of this venue alone.", schema::text(1, 64)},
+            {"status", "Of this status alone.",
+             schema::word({"sending", "reconciling", "unresolved", "confirmed", "rejected"})},
+            {"unresolved", "Those whose outcome is not known: sending, reconciling and unresolved.",
+             schema::truth()}},
        .answers = {{200, "The orders.",
                     schema::object({{"orders", schema::list_of(intent_schema())}})}},
        .problems = {404, 503},
@@ -345,7 +352,8 @@ Route place_route(Context& context) {
           .parameters = {{"dry_run", "Say what would happen, and do nothing.", schema::truth()},
                          {"wait_seconds",
                           "How long to wait for the outcome; 60 when absent. What was not sent by "
-                          "then is withdrawn.",
+                          "then is withdrawn (503); of what was, the answer is 202, and the work "
+                          "goes on.",
                           schema::whole(1, 600)}},
           .body = request_schema(),
           .answers = {{200, "Confirmed; or what a dry run would do.",

@@ -1,7 +1,10 @@
 #include "assembly/order_office.h"
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "adapter/curl/curl_http_client.h"
@@ -9,6 +12,7 @@
 #include "adapter/sqlite/sqlite_intent_store.h"
 #include "adapter/system/waiting_room.h"
 #include "port/answer_of.h"
+#include "runtime/order_store.h"
 
 namespace pawl {
 namespace {
@@ -39,6 +43,8 @@ std::string token_file_of(const OrderOfficeSettings& settings) {
 struct OrderOffice::Rooms {
   explicit Rooms(bool made) : made_database(made) {}
 
+  Result<void> try_stores(const OrderOfficeSettings& settings, const Parts& parts);
+  Result<void> open_stores(const OrderOfficeSettings& settings, const Parts& parts);
   Result<void> open_venues(OrderOfficeSettings& settings, const Parts& parts);
   void open_desk(const OrderOfficeSettings& settings, const Parts& parts);
   void close();
@@ -54,6 +60,38 @@ struct OrderOffice::Rooms {
   std::vector<Venue*> venues;
   std::unique_ptr<OrderDesk> desk;
 };
+
+Result<void> OrderOffice::Rooms::try_stores(const OrderOfficeSettings& settings,
+                                            const Parts& parts) {
+  make_folder_of(settings.database);
+  store = PAWL_TRY(SqliteIntentStore::open({.path = settings.database}, parts.clock));
+  paces = PAWL_TRY(open_paces(settings, parts));
+  return {};
+}
+
+Result<void> OrderOffice::Rooms::open_stores(const OrderOfficeSettings& settings,
+                                             const Parts& parts) {
+  const std::size_t tries = store_waits.size() + 1;
+  for (std::size_t failures = 1;; ++failures) {
+    Result<void> opened = try_stores(settings, parts);
+    if (opened || opened.error().code != Code::unavailable) return opened;
+    const bool is_last = failures == tries;
+    const Duration wait = is_last ? Duration() : store_waits[failures - 1];
+    if (parts.note) {
+      parts.note(desk::StoreFailed{.what = parts.wants,
+                                   .attempt = static_cast<int>(failures),
+                                   .max_attempts = static_cast<int>(tries),
+                                   .delay = wait,
+                                   .error = opened.error()});
+    }
+    if (is_last) return opened;
+    if (parts.wait) {
+      parts.wait(wait);
+    } else {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(wait.ns()));
+    }
+  }
+}
 
 Result<void> OrderOffice::Rooms::open_venues(OrderOfficeSettings& settings, const Parts& parts) {
   const auto note_of = [&](std::string venue) {
@@ -117,10 +155,8 @@ OrderOffice::~OrderOffice() {
 Result<std::unique_ptr<OrderOffice>> OrderOffice::open(OrderOfficeSettings settings,
                                                        const Parts& parts) {
   PAWL_TRY(order::check(settings.placement));
-  make_folder_of(settings.database);
   auto rooms = std::make_unique<Rooms>(!std::filesystem::exists(settings.database));
-  rooms->store = PAWL_TRY(SqliteIntentStore::open({.path = settings.database}, parts.clock));
-  rooms->paces = PAWL_TRY(open_paces(settings, parts));
+  PAWL_TRY(rooms->open_stores(settings, parts));
   PAWL_TRY(rooms->open_venues(settings, parts));
   rooms->open_desk(settings, parts);
   std::unique_ptr<OrderOffice> office(new OrderOffice(std::move(rooms)));

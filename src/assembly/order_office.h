@@ -5,7 +5,9 @@
 //   office->close();
 //
 // Why:      the binary and the library trade in the same way.
-// Contract: open() makes the database where it is missing (`made_database` says so). The paces
+// Contract: open() makes the database where it is missing (`made_database` says so). One that
+//           cannot be opened (another process has locked it, say) is tried again after 1 s, 2 s and
+//           4 s, as all that is asked of it later is. The paces
 //           stand in a file beside it, PATH-pace: they survive a kill and no power cut, which loses
 //           less than a second of pace.
 // End:      close() begins nothing more, waits until what is on the wire is recorded, and ends the
@@ -61,8 +63,11 @@ class OrderOffice {
     Entropy& entropy;
     EventSink* audit = nullptr;
     desk::Tell note = {};
-    std::function<void(const limit::pacer::Note&)> pace_note = {};
+    SessionPacer::Tell pace_note = {};
     std::function<void(const std::string& venue, const std::string& text)> venue_note = {};
+    // Why the database is wanted: what `note` is told when it cannot be opened.
+    desk::StoreFailed::What wants = desk::StoreFailed::What::read;
+    std::function<void(Duration)> wait = {};  // empty: sleeps
   };
   static Result<std::unique_ptr<OrderOffice>> open(OrderOfficeSettings settings,
                                                    const Parts& parts);

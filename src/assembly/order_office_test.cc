@@ -2,7 +2,11 @@
 // Method: folders of their own, and venues that nobody serves.
 #include "assembly/order_office.h"
 
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <variant>
+#include <vector>
 
 #include "adapter/system/system_clock.h"
 #include "adapter/system/system_entropy.h"
@@ -27,7 +31,18 @@ class OrderOfficeTest : public ::testing::Test {
   TempFolder folder;
   SystemClock clock;
   SystemEntropy entropy;
-  OrderOffice::Parts parts{.clock = clock, .entropy = entropy};
+  std::vector<Duration> waited;
+  std::vector<desk::StoreFailed> failures;
+  OrderOffice::Parts parts{.clock = clock,
+                           .entropy = entropy,
+                           .note =
+                               [this](const desk::Note& note) {
+                                 if (const auto* failed = std::get_if<desk::StoreFailed>(&note)) {
+                                   failures.push_back(*failed);
+                                 }
+                               },
+                           .wants = desk::StoreFailed::What::check,
+                           .wait = [this](Duration wait) { waited.push_back(wait); }};
 };
 
 TEST_F(OrderOfficeTest, MakesItsDatabaseOnce) {
@@ -65,6 +80,34 @@ TEST_F(OrderOfficeTest, RefusesWhatItCannotUse) {
   wrong = settings();
   wrong.placement.settle = Duration() - Duration::seconds(1);
   EXPECT_FALSE(OrderOffice::open(wrong, parts).has_value());
+}
+
+// A file where the folder should be: nothing can be opened below it.
+TEST_F(OrderOfficeTest, WaitsForADatabaseThatCannotBeOpened) {
+  std::ofstream(folder / "below") << "in the way";
+  parts.wait = [this](Duration wait) {
+    waited.push_back(wait);
+    if (waited.size() == 2) std::filesystem::remove(folder / "below");
+  };
+  const auto office = OrderOffice::open(settings(), parts);
+  ASSERT_TRUE(office.has_value()) << office.error().message;
+  EXPECT_EQ(waited, (std::vector{Duration::seconds(1), Duration::seconds(2)}));
+  ASSERT_EQ(failures.size(), 2U);
+  EXPECT_EQ(failures[1].what, desk::StoreFailed::What::check);
+  EXPECT_EQ(failures[1].attempt, 2);
+  EXPECT_EQ(failures[1].max_attempts, 4);
+  EXPECT_EQ(failures[1].delay, Duration::seconds(2));
+}
+
+TEST_F(OrderOfficeTest, GivesADatabaseUpAfterSevenSeconds) {
+  std::ofstream(folder / "below") << "in the way";
+  const auto office = OrderOffice::open(settings(), parts);
+  ASSERT_FALSE(office.has_value());
+  EXPECT_EQ(office.error().code, Code::unavailable);
+  EXPECT_EQ(waited,
+            (std::vector{Duration::seconds(1), Duration::seconds(2), Duration::seconds(4)}));
+  ASSERT_EQ(failures.size(), 4U);
+  EXPECT_EQ(failures[3].delay, Duration()) << "that was the last time";
 }
 
 TEST_F(OrderOfficeTest, KeepsTokensBesideTheDatabaseUnlessItIsToldWhere) {

@@ -86,19 +86,21 @@ std::string list(std::span<const Example> examples) {
   return out;
 }
 
+std::string with_more(std::string_view text, std::string_view more) {
+  return std::string(text).append(more.empty() ? "" : " ").append(more);
+}
+
 std::string verb_help(const Verb& verb) {
   std::vector<Row> positionals, options;
   for (const Positional& positional : verb.positionals) {
-    std::string text(positional.help);
-    for (const std::string_view choice : positional.value.choices) {
-      text.append(choice == positional.value.choices.front() ? " One of: " : ", ").append(choice);
-    }
-    positionals.emplace_back(positional.value.name, std::move(text));
+    positionals.emplace_back(positional.value.name,
+                             with_more(positional.help, one_of(positional.value)));
   }
   for (const Option& option : options_of(verb)) {
     const std::string standard =
-        option.standard.empty() ? "" : " Default: " + std::string(option.standard);
-    options.emplace_back(option_usage(option), std::string(option.help) + standard);
+        option.standard.empty() ? "" : "Default: " + std::string(option.standard);
+    options.emplace_back(option_usage(option),
+                         with_more(with_more(option.help, one_of(option.value)), standard));
   }
   return "pawl " + std::string(verb.path) + ": " + std::string(verb.summary) +
          "\n\nUsage: " + usage(verb) + "\n\n" + wrapped(verb.description, 0) +
@@ -119,6 +121,14 @@ std::string usage(const Verb& verb) {
     out += positional.required ? " " + name : " [" + name + "]";
   }
   return out;
+}
+
+std::string one_of(const Value& value) {
+  std::string out;
+  for (const std::string_view choice : value.choices) {
+    out.append(out.empty() ? "One of: " : ", ").append(choice);
+  }
+  return out.empty() ? out : out + ".";
 }
 
 std::string option_usage(const Option& option) {

@@ -18,6 +18,9 @@ std::span<const ExitCode> all_exit_codes();
 // "pawl audit verify [OPTIONS] [FILE]"
 std::string usage(const Verb& verb);
 
+// "One of: buy, sell."; empty where anything may stand.
+std::string one_of(const Value& value);
+
 // "-h, --help", "--config FILE"
 std::string option_usage(const Option& option);
 

@@ -40,6 +40,7 @@ TEST(Help, OfAVerbHoldsAllOfItsRow) {
     for (const Option& option : options_of(verb)) {
       EXPECT_THAT(text, HasSubstr("  " + option_usage(option) + " "));
       EXPECT_THAT(flat(text), HasSubstr(flat(std::string(option.help))));
+      EXPECT_THAT(flat(text), HasSubstr(flat(one_of(option.value))));
       if (!option.standard.empty()) {
         EXPECT_THAT(flat(text), HasSubstr("Default: " + std::string(option.standard)));
       }
@@ -80,6 +81,14 @@ TEST(Help, FitsOnATerminal) {
     std::istringstream lines(help(all_verbs(), verb.path) + help(all_verbs(), ""));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
   }
+}
+
+TEST(Help, NamesTheWordsThatMayStandSomewhere) {
+  const std::string text = flat(help(all_verbs(), "order place"));
+  EXPECT_THAT(text, HasSubstr("--type TYPE Of the order. One of: market, limit, stop, stop_limit, "
+                              "post_only."));
+  EXPECT_THAT(flat(help(all_verbs(), "completions")), HasSubstr("One of: bash, "));
+  EXPECT_EQ(one_of({.name = "FILE"}), "");
 }
 
 TEST(Help, MarksWhatMayBeLeftOut) {

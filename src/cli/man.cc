@@ -46,6 +46,7 @@ std::string option_item(const Option& option) {
   item += "Fl " + escaped(option.name.substr(1));
   if (!option.is_flag()) item += " Ar " + escaped(option.value.name);
   item += "\n" + sentences(option.help);
+  if (!option.value.choices.empty()) item += line(one_of(option.value));
   if (!option.standard.empty()) item += line("Default: " + std::string(option.standard));
   return item;
 }
@@ -66,12 +67,9 @@ std::string capitalised(std::string_view text) {
 }
 
 std::string positional_item(const Positional& positional) {
-  std::string out = ".It Ar " + escaped(positional.value.name) + "\n" + sentences(positional.help);
-  std::string choices;
-  for (const std::string_view choice : positional.value.choices) {
-    choices.append(choices.empty() ? "One of: " : ", ").append(choice);
-  }
-  return choices.empty() ? out : out + line(choices);
+  const std::string out =
+      ".It Ar " + escaped(positional.value.name) + "\n" + sentences(positional.help);
+  return positional.value.choices.empty() ? out : out + line(one_of(positional.value));
 }
 
 std::string verb_section(const Verb& verb) {

@@ -33,14 +33,30 @@ Result<std::optional<Decimal>> number_of(const Arguments& arguments, std::string
 // Which of the venue's instruments.
 Result<void> read_instrument(const Arguments& arguments, std::string_view verb,
                              order::Order& order) {
+  const bool saxo = order.venue == "saxo";
   const bool inst = arguments.has("--inst");
-  if (inst == arguments.has("--uic")) {
-    return usage(verb, "give --inst (okx, as in BTC-USDT-SWAP) or --uic and --asset-type (saxo)");
+  const bool uic = arguments.has("--uic") && arguments.has("--asset-type");
+  const bool parts_of_uic = arguments.has("--uic") || arguments.has("--asset-type");
+  if (saxo && (!uic || inst)) {
+    return usage(verb,
+                 "saxo's instruments are named by --uic and --asset-type, as in --uic 211 "
+                 "--asset-type Stock");
   }
-  order.instrument = arguments.value(inst ? "--inst" : "--uic");
+  if (!saxo && (!inst || parts_of_uic)) {
+    return usage(verb, order.venue +
+                           "'s instruments are named by --inst, as in --inst "
+                           "BTC-USDT-SWAP");
+  }
+  order.instrument = arguments.value(saxo ? "--uic" : "--inst");
   order.asset_type = text_of(arguments, "--asset-type");
-  if (inst != order.asset_type.empty()) return usage(verb, "--asset-type goes with --uic");
   return {};
+}
+
+Result<Duration> wait_of(const Arguments& arguments, std::string_view verb) {
+  const Result<Duration> wait = parse_duration(arguments.value("--wait"));
+  if (!wait) return usage(verb, "--wait: " + wait.error().message);
+  if (*wait > Duration()) return *wait;
+  return usage(verb, "--wait is 0s, in which nothing can be sent; give it some time, or --dry-run");
 }
 
 Result<PlaceRequest> request_of(std::string_view line) {
@@ -80,11 +96,7 @@ Result<PlaceRequest> place_request_of(const Arguments& arguments, std::string_vi
     const Result<void> checked = order::check_reference(request.reference);
     if (!checked) return usage(verb, "--ref: " + checked.error().message);
   }
-  if (arguments.has("--wait")) {
-    const Result<Duration> wait = parse_duration(arguments.value("--wait"));
-    if (!wait) return usage(verb, "--wait: " + wait.error().message);
-    request.wait_max = *wait;
-  }
+  if (arguments.has("--wait")) request.wait_max = PAWL_TRY(wait_of(arguments, verb));
   return request;
 }
 
@@ -96,6 +108,14 @@ Result<OrderChange> change_of(const Arguments& arguments) {
   if (!change.size && !change.price && !change.stop_price) {
     return usage(verb, "give what is to change: --size, --price or --stop-price");
   }
+  for (const std::string_view name : {"--size", "--price", "--stop-price"}) {
+    const std::optional<Decimal> number = PAWL_TRY(number_of(arguments, name, verb));
+    if (number && *number <= Decimal()) {
+      return usage(verb, std::string(name) + " is " + to_string(*number) +
+                             "; it must be greater than 0" +
+                             (name == "--size" ? ". 'pawl order cancel' takes an order back" : ""));
+    }
+  }
   return change;
 }
 
@@ -106,10 +126,15 @@ Result<order::Resolution> resolution_of(const Arguments& arguments, std::string_
   if (trim_blanks(reason).empty()) {
     return usage(verb, "--reason is missing; say how you know");
   }
-  order::Resolution resolution{.as = order::resolution_of(arguments.value("--as")).value(),
-                               .order_id = text_of(arguments, "--order-id"),
-                               .reason = reason,
-                               .who = std::string(who)};
+  const std::string by = text_of(arguments, "--by");
+  if (arguments.has("--by") && trim_blanks(by).empty()) {
+    return usage(verb, "--by is empty; say who settles it, or leave it out");
+  }
+  order::Resolution resolution{
+      .as = order::resolution_of(arguments.value("--as")).value(),
+      .order_id = text_of(arguments, "--order-id"),
+      .reason = reason,
+      .who = by.empty() ? std::string(who) : by + " (user " + std::string(who) + ")"};
   if (resolution.as == order::Resolution::As::placed && resolution.order_id.empty()) {
     return usage(verb, "--order-id is missing; a placed order has the venue's id");
   }

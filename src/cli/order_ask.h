@@ -15,6 +15,7 @@ Result<order::Order> order_of(const Arguments& arguments, std::string_view verb)
 Result<PlaceRequest> place_request_of(const Arguments& arguments, std::string_view verb);
 // Of --size, --price and --stop-price, at least one of them.
 Result<OrderChange> change_of(const Arguments& arguments);
+// `who`: as the system calls them; --by says more.
 Result<order::Resolution> resolution_of(const Arguments& arguments, std::string_view who);
 
 // JSON, one order a line, as POST /v1/orders takes it; empty lines are passed over. The error names

@@ -62,6 +62,7 @@ TEST(OrderAsk, IsUsageWhenItMakesNoSense) {
   EXPECT_EQ(wrong({"--stop-price", "1"}), Code::usage);
   EXPECT_EQ(wrong({"--ref", "a b"}), Code::usage);
   EXPECT_EQ(wrong({"--wait", "soon"}), Code::usage);
+  EXPECT_EQ(wrong({"--wait", "0s"}), Code::usage);
   const auto no_size = request(
       {"order", "place", "--venue", "okx", "--inst", "A", "--side", "buy", "--type", "market"});
   ASSERT_FALSE(no_size.has_value());
@@ -84,6 +85,25 @@ TEST(OrderAsk, ResolvesWithAReasonAndForAPlacedOneItsId) {
   const auto settled = resolution({"--as", "placed", "--order-id", "7", "--reason", "seen"});
   ASSERT_TRUE(settled.has_value());
   EXPECT_EQ(settled->who, "kim");
+  const auto named = resolution({"--as", "absent", "--reason", "seen", "--by", "Ana of support"});
+  ASSERT_TRUE(named.has_value());
+  EXPECT_EQ(named->who, "Ana of support (user kim)");
+  EXPECT_FALSE(resolution({"--as", "absent", "--reason", "seen", "--by", " "}).has_value());
+}
+
+TEST(OrderAsk, NamesAnInstrumentAsItsVenueDoes) {
+  const auto refused = [](std::vector<std::string> which) {
+    std::vector<std::string> words = {"order",  "place",  "--side", "buy",
+                                      "--type", "market", "--size", "1"};
+    words.insert(words.end(), which.begin(), which.end());
+    const auto placed = request(std::move(words));
+    EXPECT_TRUE(!placed && placed.error().code == Code::usage);
+    return placed ? "" : placed.error().message;
+  };
+  EXPECT_THAT(refused({"--venue", "saxo", "--inst", "A-B"}), HasSubstr("--uic and --asset-type"));
+  EXPECT_THAT(refused({"--venue", "saxo", "--uic", "211"}), HasSubstr("--uic and --asset-type"));
+  EXPECT_THAT(refused({"--venue", "okx", "--uic", "211", "--asset-type", "Stock"}),
+              HasSubstr("okx's instruments are named by --inst"));
 }
 
 TEST(OrderAsk, ChangesSomething) {
@@ -92,6 +112,12 @@ TEST(OrderAsk, ChangesSomething) {
   ASSERT_TRUE(change.has_value());
   EXPECT_EQ(to_string(change->price.value()), "2.50");
   EXPECT_FALSE(change->size.has_value());
+  for (const std::string name : {"--size", "--price", "--stop-price"}) {
+    const auto nothing = change_of(parsed({"order", "modify", "ref-1", name, "0"}));
+    ASSERT_FALSE(nothing.has_value()) << name;
+    EXPECT_EQ(nothing.error().code, Code::usage);
+    EXPECT_THAT(nothing.error().message, HasSubstr(name + " is 0; it must be greater than 0"));
+  }
 }
 
 TEST(OrderAsk, ReadsABatchLineByLine) {
@@ -104,6 +130,9 @@ TEST(OrderAsk, ReadsABatchLineByLine) {
   ASSERT_FALSE(wrong.has_value());
   EXPECT_THAT(wrong.error().message, HasSubstr("line 2: "));
   EXPECT_FALSE(batch_of("\n").has_value());
+  const auto unknown = batch_of(R"({"ref":"a","venue":"okx"})");
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_THAT(unknown.error().message, HasSubstr("position_side, external_reference"));
 }
 
 }  // namespace

@@ -11,10 +11,9 @@
 #include "adapter/sqlite/sqlite_intent_store.h"
 #include "adapter/system/system_entropy.h"
 #include "adapter/system/waiting_room.h"
-#include "base/bounds.h"
 #include "cli/checks.h"
+#include "cli/open_orders.h"
 #include "cli/order_session.h"
-#include "port/answer_of.h"
 
 namespace pawl::cli {
 namespace {
@@ -37,24 +36,24 @@ Finding check_database(const std::string& path, Clock& clock) {
             .found = opened.error().message,
             .advice = "set the file right, or move it away and run `pawl backfill-orders`"};
   }
-  const IntentFilter filter{.statuses = {order::Status::unresolved},
-                            .limit = bounds::admin_list_max};
-  const auto unresolved = answer_of<std::vector<order::Intent>>(
-      [&](auto done) { (*opened)->list(filter, std::move(done)); });
-  if (!unresolved) {
+  const Result<OpenOrders> open = open_orders(**opened);
+  if (!open) {
     return {.check = database_check,
             .health = Health::fail,
-            .found = unresolved.error().message,
+            .found = open.error().message,
             .advice = "set the file right"};
   }
-  if (!unresolved->empty()) {
+  const std::string summary = open_orders_summary(open->unresolved.size(), open->left.size());
+  if (!summary.empty()) {
     return {.check = database_check,
             .health = Health::warn,
-            .found = std::to_string(unresolved->size()) + " orders are unresolved",
+            .found = summary,
             .advice = "run `pawl order reconcile`, then `pawl order list --unresolved`"};
   }
   return {.check = database_check,
-          .found = "it opens; what is acknowledged survives a power cut; nothing is unresolved",
+          .found =
+              "it opens; what is acknowledged survives a power cut; nothing is unresolved "
+              "or was left open",
           .advice = ""};
 }
 
@@ -114,7 +113,11 @@ Finding check_venue_clock(const std::string& venue, std::optional<Instant> venue
   const Duration ahead = now - *venue_time;
   const Duration apart = ahead < Duration() ? Duration() - ahead : ahead;
   constexpr Duration fine = Duration::seconds(5);
-  const std::string found = "this machine's clock is " + to_string(apart) +
+  constexpr std::int64_t half_a_millisecond = 500'000;
+  // No venue tells its time better than that.
+  const Duration shown =
+      Duration::milliseconds((apart.ns() + half_a_millisecond) / Duration::milliseconds(1).ns());
+  const std::string found = "this machine's clock is " + to_string(shown) +
                             (ahead < Duration() ? " behind" : " ahead of") + " the venue's";
   if (apart <= fine) return {.check = name, .found = found, .advice = ""};
   return {.check = name,

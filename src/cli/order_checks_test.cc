@@ -19,6 +19,8 @@ TEST(OrderChecks, WarnOfAClockThatDiffersFromTheVenues) {
   const Finding behind = check_venue_clock("okx", now + Duration::minutes(1), now);
   EXPECT_THAT(behind.found, ::testing::HasSubstr("1m behind the venue's"));
   EXPECT_EQ(check_venue_clock("okx", std::nullopt, now).health, Health::warn);
+  const Finding close = check_venue_clock("okx", now - Duration::nanoseconds(12'345'678), now);
+  EXPECT_THAT(close.found, ::testing::HasSubstr("clock is 12ms ahead of"));
 }
 
 TEST(OrderChecks, LookAtNothingWhereNoVenueIsConfigured) {

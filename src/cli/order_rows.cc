@@ -32,7 +32,11 @@ constexpr Option json_option = {.name = "--json", .help = "Print JSON, on one li
 constexpr auto json_only = std::to_array<Option>({json_option});
 constexpr Option venue_option = {.name = "--venue",
                                  .value = {.name = "VENUE", .choices = venues},
-                                 .help = "Where; orders.venues must have it."};
+                                 .help = "Where; orders.venues in the configuration must have it."};
+
+constexpr Option this_venue_alone = {.name = "--venue",
+                                     .value = {.name = "VENUE", .choices = venues},
+                                     .help = "Of this venue alone."};
 
 // What an order is.
 constexpr auto terms = std::to_array<Option>({
@@ -42,7 +46,7 @@ constexpr auto terms = std::to_array<Option>({
      .help = "What is traded on okx, as in BTC-USDT-SWAP."},
     {.name = "--uic", .value = {.name = "UIC"}, .help = "What is traded on saxo, as in 211."},
     {.name = "--asset-type", .value = {.name = "TYPE"}, .help = "Goes with --uic, as in Stock."},
-    {.name = "--side", .value = {.name = "SIDE", .choices = sides}, .help = "Buy or sell."},
+    {.name = "--side", .value = {.name = "SIDE", .choices = sides}, .help = "Of the order."},
     {.name = "--type", .value = {.name = "TYPE", .choices = types}, .help = "Of the order."},
     {.name = "--size",
      .value = {.name = "SIZE"},
@@ -51,7 +55,9 @@ constexpr auto terms = std::to_array<Option>({
     {.name = "--stop-price", .value = {.name = "PRICE"}, .help = "Of stop and stop_limit."},
     {.name = "--validity",
      .value = {.name = "HOW", .choices = validities},
-     .help = "How long it stands. Without it: as is usual for its type."},
+     .help = "How long it stands: for the day, until it is canceled (gtc), or no longer than it "
+             "takes to fill what can be (ioc) or all of it (fok). Without it: as is usual for its "
+             "type."},
     {.name = "--reduce-only", .help = "It may only make a position smaller."},
     {.name = "--trade-mode",
      .value = {.name = "MODE", .choices = trade_modes},
@@ -70,16 +76,22 @@ constexpr auto place_options = joined(
                  "digits, _ - . and :. Without it one is made."},
         {.name = "--wait",
          .value = {.name = "DURATION"},
-         .help = "How long to wait, as in 30s. What has not been sent by then is withdrawn; of "
-                 "what has, the outcome is unresolved for now. Without it: to the end."},
+         .help = "How long to wait, as in 30s. What has not been sent by then is withdrawn. What "
+                 "is on the wire is waited for; if its outcome is not known even then, nobody "
+                 "works on it any more, and 'pawl order reconcile' finds out. Without it: to the "
+                 "end."},
         {.name = "--dry-run", .help = "Say what would happen, and do nothing."},
         json_option,
     }));
 constexpr ExitCode place_codes[] = {
     {0, "confirmed: the venue has it, once"},
-    {3, "rejected by the venue or never brought to it, or denied by the weekly limit"},
+    {2, "called wrongly, or the venue does not take such an order; nothing was sent"},
+    {3, "rejected by the venue, or denied by the weekly limit"},
     {4, "unresolved: nobody knows whether the venue has it; see 'pawl order reconcile'"},
-    {6, "the database is not available, and nothing was sent"},
+    {5, "no such venue is configured"},
+    {6,
+     "nothing was sent, as venue, database or audit log cannot be reached, or its time was up; "
+     "it may be placed again under its reference"},
 };
 constexpr Example place_examples[] = {
     {"pawl order place --venue okx --inst BTC-USDT-SWAP --side buy --type limit --size 0.1 --price "
@@ -97,6 +109,7 @@ constexpr auto precheck_options = joined(terms, json_only);
 constexpr ExitCode precheck_codes[] = {
     {0, "the venue would take it"},
     {3, "it would not, and says why"},
+    {5, "no such venue is configured"},
     {6, "the venue does not answer"},
 };
 constexpr Example precheck_examples[] = {
@@ -122,9 +135,9 @@ constexpr auto modify_options = std::to_array<Option>({
 });
 constexpr ExitCode change_codes[] = {
     {0, "the venue has done it"},
-    {3, "the venue said no"},
+    {3, "the venue said no, or the order is not in the market"},
     {4, "nobody knows whether the venue has done it; ask 'pawl order status'"},
-    {5, "there is no such order"},
+    {5, "there is no such order, or its venue is not configured"},
     {6, "the database or the network is not available"},
 };
 constexpr Example modify_examples[] = {
@@ -151,14 +164,17 @@ constexpr Example status_examples[] = {
 };
 
 constexpr auto list_options = std::to_array<Option>({
-    {.name = "--unresolved", .help = "Those whose outcome is not known, alone."},
+    {.name = "--unresolved",
+     .help = "Those whose outcome is not known, alone: sending, reconciling and unresolved. Of the "
+             "first two, those that no process works on were left open."},
     {.name = "--status",
      .value = {.name = "STATUS", .choices = statuses},
-     .help = "Those of that status alone."},
-    venue_option,
+     .help = "Those that are kept in that status, alone; --unresolved takes in more than "
+             "'--status unresolved'."},
+    this_venue_alone,
     {.name = "--limit",
      .value = {.name = "N"},
-     .help = "How many, the newest first.",
+     .help = "How many, the newest first; up to 10000.",
      .standard = "100"},
     json_option,
 });
@@ -173,8 +189,8 @@ constexpr Example list_examples[] = {
 };
 
 constexpr ExitCode reconcile_codes[] = {
-    {0, "nothing is unresolved"},
-    {4, "something is; a person can settle it with 'pawl order resolve'"},
+    {0, "the outcome of all of them is known"},
+    {4, "of some it is not; a person can settle it with 'pawl order resolve'"},
     {5, "there is no such order"},
     {6, "the database or the network is not available"},
 };
@@ -189,6 +205,9 @@ constexpr auto resolve_options = std::to_array<Option>({
      .help = "What became of it: the venue has it, or it does not."},
     {.name = "--order-id", .value = {.name = "ID"}, .help = "The venue's, of a placed one."},
     {.name = "--reason", .value = {.name = "TEXT"}, .help = "How you know."},
+    {.name = "--by",
+     .value = {.name = "NAME"},
+     .help = "Who settles it. The user that runs this is written down in any case."},
     json_option,
 });
 constexpr ExitCode resolve_codes[] = {
@@ -198,7 +217,7 @@ constexpr ExitCode resolve_codes[] = {
     {6, "the database or the audit log is not available"},
 };
 constexpr Example resolve_examples[] = {
-    {"pawl order resolve rebalance-7 --as absent --reason support-said-so",
+    {"pawl order resolve rebalance-7 --as absent --reason support-said-so --by Ana",
      "its place in the week is free again"},
     {"pawl order resolve rebalance-7 --as placed --order-id 123 --reason seen",
      "it counts, and is in order_history"},
@@ -245,7 +264,7 @@ constexpr auto backfill_options = std::to_array<Option>({
      .value = {.name = "N"},
      .help = "How far back, 1 to 90 days.",
      .standard = "7"},
-    venue_option,
+    this_venue_alone,
     json_option,
 });
 constexpr ExitCode backfill_codes[] = {
@@ -266,7 +285,10 @@ constexpr Verb rows[] = {
          "Places an order at the pace of the session and within the weekly limit. Intent and quota "
          "are on the disk before the first byte leaves. When the answer gets lost, it is found out "
          "what became of the order before anything is sent again; the same reference placed twice "
-         "sends nothing and prints the first answer. What it does is logged on standard error.",
+         "sends nothing and prints the first answer. What it does is logged on standard error. "
+         "Ctrl-C withdraws what has not left, waits for what is on the wire and says what became "
+         "of "
+         "the order.",
      .options = place_options,
      .exit_codes = place_codes,
      .examples = place_examples,
@@ -308,7 +330,9 @@ constexpr Verb rows[] = {
      .run = order_status},
     {.path = "order list",
      .summary = "list orders, the newest first",
-     .description = "Prints what the database has, without asking a venue.",
+     .description =
+         "Prints what the database has, without asking a venue. Status is what pawl knows of the "
+         "placement; life is how the order stands in the market, as it was last seen.",
      .options = list_options,
      .exit_codes = list_codes,
      .examples = list_examples,
@@ -316,6 +340,7 @@ constexpr Verb rows[] = {
     {.path = "order reconcile",
      .summary = "find out what became of open orders",
      .description =
+         "Takes up orders that are unresolved, and those that a process left open when it ended. "
          "Reads every source of the venue until the order was found, or its absence is proven: "
          "absent from all of them, twice, after orders.settle. Nothing is sent again.",
      .positionals = maybe_reference,

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/bounds.h"
+#include "cli/open_orders.h"
 #include "cli/order_session.h"
 #include "log/order_log.h"
 
@@ -18,7 +18,8 @@ metrics::Counter& ended(metrics::Registry& metrics, metrics::Label status) {
 
 struct OrderService::Seen {
   std::atomic<std::size_t> unresolved = 0;
-  std::atomic<bool> looking = false;
+  std::atomic<std::size_t> left = 0;
+  std::atomic<int> looking = 0;  // answers that are due
   std::atomic<bool> polling = false;
 };
 
@@ -36,6 +37,8 @@ OrderService::OrderService(const config::Config& config, const Parts& parts)
                                       "Placements answered with what was stored.")),
       unresolved_(parts.metrics.gauge("pawl_orders_unresolved",
                                       "Orders of which nobody knows whether the venue has them.")),
+      left_(parts.metrics.gauge("pawl_orders_left_open",
+                                "Orders that a process left open when it ended.")),
       under_way_(parts.metrics.gauge("pawl_orders_under_way", "Placements at work.")) {}
 
 OrderService::~OrderService() {
@@ -66,14 +69,17 @@ void OrderService::begin() {
   });
 }
 
-void OrderService::look_for_unresolved() {
-  if (seen_->looking.exchange(true)) return;
-  const IntentFilter filter{.statuses = {order::Status::unresolved},
-                            .limit = bounds::admin_list_max};
-  office_->store().list(filter, [seen = seen_](const Result<std::vector<order::Intent>>& orders) {
-    if (orders) seen->unresolved = orders->size();
-    seen->looking = false;
-  });
+void OrderService::look_for_open() {
+  if (seen_->looking > 0) return;
+  seen_->looking = 2;
+  const auto count_into = [&](std::atomic<std::size_t> Seen::* number) {
+    return [seen = seen_, number](const Result<std::vector<order::Intent>>& orders) {
+      if (orders) (*seen).*number = orders->size();
+      --seen->looking;
+    };
+  };
+  office_->store().list(unresolved_filter(), count_into(&Seen::unresolved));
+  office_->store().list(left_filter(), count_into(&Seen::left));
 }
 
 void OrderService::poll() {
@@ -95,8 +101,9 @@ void OrderService::tick() {
   replayed_.add(now.replayed - told_.replayed);
   under_way_.set(static_cast<double>(now.under_way));
   unresolved_.set(static_cast<double>(seen_->unresolved.load()));
+  left_.set(static_cast<double>(seen_->left.load()));
   told_ = now;
-  look_for_unresolved();
+  look_for_open();
   poll();
 }
 
@@ -109,11 +116,9 @@ void OrderService::stop() {
 }
 
 std::string OrderService::degraded() const {
-  const std::size_t count = seen_->unresolved;
-  std::string out;
-  if (count > 0) {
-    out = "orders: " + std::to_string(count) +
-          " unresolved; see `pawl order list --unresolved`, then `pawl order reconcile`";
+  std::string out = open_orders_summary(seen_->unresolved, seen_->left);
+  if (!out.empty()) {
+    out = "orders: " + out + "; see `pawl order list --unresolved`, then `pawl order reconcile`";
   }
   if (const Result<void> health = office_->store().health(); !health) {
     out.append(out.empty() ? "orders: " : "; ").append(health.error().message);

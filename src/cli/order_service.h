@@ -3,7 +3,8 @@
 // Contract: there is one where a venue is configured. Begun: what processes that are gone left open
 //           is found out about before anything new is sent, venues' channels are heard, and working
 //           orders are looked at every orders.poll. Orders that are unresolved are an error in the
-//           log at the start, a metric, and make health degraded.
+//           log at the start, a metric, and make health degraded; so do those that another process
+//           leaves open later, but for the log.
 // Threads:  one for all but degraded(), which any may ask.
 #pragma once
 
@@ -53,7 +54,7 @@ class OrderService {
   struct Seen;
   OrderService(const config::Config& config, const Parts& parts);
 
-  void look_for_unresolved();
+  void look_for_open();
   void poll();
 
   Clock& clock_;
@@ -69,6 +70,7 @@ class OrderService {
   metrics::Counter& left_unresolved_;
   metrics::Counter& replayed_;
   metrics::Gauge& unresolved_;
+  metrics::Gauge& left_;
   metrics::Gauge& under_way_;
 };
 

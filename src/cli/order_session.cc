@@ -1,14 +1,14 @@
 #include "cli/order_session.h"
 
+#include <algorithm>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
-#include "base/bounds.h"
 #include "cli/audit_settings.h"
 #include "cli/doctor.h"
 #include "cli/environment.h"
 #include "cli/log_settings.h"
+#include "cli/open_orders.h"
 #include "cli/order_text.h"
 #include "cli/output.h"
 #include "log/order_log.h"
@@ -79,7 +79,8 @@ OrderOffice::Parts office_parts(Clock& clock, Entropy& entropy, const log::Logge
   return {.clock = clock,
           .entropy = entropy,
           .note = [logger](const desk::Note& note) { log::write(logger, note); },
-          .pace_note = [logger](const limit::pacer::Note& note) { log::write(logger, note); },
+          .pace_note = [logger](const limit::pacer::Note& note,
+                                const Correlation& ids) { log::write(logger.with(ids), note); },
           .venue_note =
               [logger](const std::string& venue, const std::string& text) {
                 logger.warn("venue_note", {{"venue", venue}, {"note", text}});
@@ -94,26 +95,64 @@ OrderSession::~OrderSession() {
 }
 
 Result<std::unique_ptr<OrderSession>> OrderSession::open(const config::Config& config,
-                                                         bool audited) {
+                                                         Purpose purpose) {
   std::unique_ptr<OrderSession> session(new OrderSession(config.log));
   log::write_limit(session->logger_, config.order_control.frequency_limit,
                    config.order_control.given);
-  if (audited) session->audit_ = PAWL_TRY(open_audit(audit_settings(config.audit)));
+  if (purpose != Purpose::look)
+    session->audit_ = PAWL_TRY(open_audit(audit_settings(config.audit)));
   OrderOffice::Parts parts = office_parts(session->clock_, session->entropy_, session->logger_);
   parts.audit = session->audit_.get();
-  session->office_ = PAWL_TRY(OrderOffice::open(office_settings(config), parts));
-  if (session->office_->made_database()) log::write_history_initialized(session->logger_);
-  const IntentFilter unresolved{.statuses = {order::Status::unresolved},
-                                .limit = bounds::admin_list_max};
-  const auto orders = answer_of<std::vector<order::Intent>>(
-      [&](auto done) { session->office_->store().list(unresolved, std::move(done)); });
-  if (orders && !orders->empty()) {
-    log::write_unresolved(session->logger_, orders->size());
-    const bool colour = wants_colour(::isatty(STDERR_FILENO) == 1, environment());
-    const std::string text = unresolved_text(*orders, colour);
-    complain(std::string_view(text).substr(0, text.size() - 1));
+  if (purpose == Purpose::place) parts.wants = desk::StoreFailed::What::check;
+  auto office = OrderOffice::open(office_settings(config), parts);
+  if (!office && purpose == Purpose::place && office.error().code == Code::unavailable) {
+    Error error = std::move(office.error());
+    error.message = order::unverified_text(error.message);
+    return std::unexpected(std::move(error));
   }
+  session->office_ = PAWL_TRY(std::move(office));
+  if (session->office_->made_database()) log::write_history_initialized(session->logger_);
+  session->tell_of_open_orders();
   return session;
+}
+
+// What cannot be read is told by the verb, which reads it too.
+void OrderSession::tell_of_open_orders() {
+  const Result<OpenOrders> orders = open_orders(office_->store());
+  if (!orders) return;
+  log::write_unresolved(logger_, orders->unresolved.size());
+  log::write_left_open(logger_, orders->left.size());
+  const bool colour = wants_colour(::isatty(STDERR_FILENO) == 1, environment());
+  const std::string text = open_orders_text(*orders, colour);
+  if (!text.empty()) complain(std::string_view(text).substr(0, text.size() - 1));
+}
+
+void OrderSession::interrupt() {
+  desk().drain([](const Result<void>&) {});
+}
+
+Placed OrderSession::at_rest(Placed placed) {
+  if (placed.as != PlacedAs::unresolved) return placed;
+  office_->close();
+  const std::string reference = placed.intent.reference;
+  const Result<order::Intent> stored = answer_of<order::Intent>(
+      [&](auto done) { office_->store().get(reference, std::move(done)); });
+  const Result<OpenOrders> open = open_orders(office_->store());
+  if (!stored || !open) return placed;
+  placed.intent = *stored;
+  const order::Progress& now = stored->progress;
+  if (!order::is_open(now.status)) {
+    const bool confirmed = now.status == order::Status::confirmed;
+    placed.as = confirmed ? PlacedAs::confirmed : PlacedAs::rejected;
+    placed.message = now.reason;
+  } else if (std::ranges::find(open->left, reference, &order::Intent::reference) !=
+             open->left.end()) {
+    placed.message =
+        "its outcome is not known yet; it is kept as " + std::string(to_string(now.status)) +
+        ", and nobody works on it any more: `pawl order reconcile " + reference +
+        "` finds out (external_reference=" + reference + ", request_id=" + now.request_id + ")";
+  }
+  return placed;
 }
 
 Result<void> OrderSession::close() {

@@ -78,13 +78,16 @@ std::string terms(const order::Order& order) {
   return sentence(out);
 }
 
-std::string line(std::string_view name, std::string_view value) {
-  constexpr std::size_t width = 12;
-  return std::string("  ")
-             .append(name)
-             .append(width - std::min(width, name.size()), ' ')
-             .append(value) +
-         "\n";
+constexpr std::size_t name_width = 12;
+
+std::string line(std::string_view name, std::string_view value, std::size_t width = name_width) {
+  const std::size_t blanks = width - std::min(width, name.size());
+  return std::string("  ").append(name).append(blanks, ' ').append(value) + "\n";
+}
+
+// "1 order", "2 orders".
+std::string orders_of(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " order" : " orders");
 }
 
 std::string week_of(const order::Quota& quota) {
@@ -93,7 +96,7 @@ std::string week_of(const order::Quota& quota) {
   return std::to_string(quota.used) + "/" + std::to_string(quota.limit) + " orders, " + week;
 }
 
-std::string to_the_minute(Instant at) {
+std::string to_the_second(Instant at) {
   return to_string(at).substr(0, 19) + "Z";
 }
 
@@ -104,6 +107,11 @@ std::string evidence_text(const std::vector<order::Evidence>& evidence) {
     rows.push_back({"    " + to_string(each.at), sentence(each.source), sentence(each.says)});
   }
   return "  evidence\n" + table(rows, "lll");
+}
+
+// Of a denied one nothing was sent.
+std::string attempts_of(const Placed& placed) {
+  return placed.as == PlacedAs::denied ? "-" : std::to_string(placed.intent.progress.attempts);
 }
 
 std::string price_of(const order::Order& order) {
@@ -141,6 +149,7 @@ std::string placed_text(const Placed& placed, bool colour) {
 }
 
 std::string orders_text(std::span<const Intent> orders, bool colour) {
+  if (orders.empty()) return "no orders\n";
   std::vector<std::vector<std::string>> rows = {{"reference", "venue", "instrument", "side", "size",
                                                  "price", "status", "life", "attempts", "created",
                                                  "order id"}};
@@ -150,7 +159,7 @@ std::string orders_text(std::span<const Intent> orders, bool colour) {
                     std::string(to_string(each.order.side)), to_string(each.order.size),
                     price_of(each.order), std::string(to_string(progress.status)),
                     std::string(to_string(progress.life)), std::to_string(progress.attempts),
-                    to_the_minute(each.created), word(progress.order_id)});
+                    to_the_second(each.created), word(progress.order_id)});
   }
   constexpr std::size_t status_column = 6;
   return table(rows, "llllrrllrll", [&](std::size_t row, std::size_t column) -> std::string_view {
@@ -164,7 +173,7 @@ std::string placements_text(std::span<const Placed> placements, bool colour) {
       {"reference", "order", "status", "attempts", "order id", "because"}};
   for (const Placed& each : placements) {
     rows.push_back({word(each.intent.reference), terms(each.intent.order),
-                    std::string(to_string(each.as)), std::to_string(each.intent.progress.attempts),
+                    std::string(to_string(each.as)), attempts_of(each),
                     word(each.intent.progress.order_id), sentence(each.message)});
   }
   constexpr std::size_t status_column = 2;
@@ -178,24 +187,32 @@ std::string quota_text(const order::Quota& quota, bool colour) {
   if (!quota.enabled) return week_of(quota) + "\n";
   const std::int64_t left = std::max<std::int64_t>(0, quota.limit - quota.used);
   const std::string used = week_of(quota) + "; " + std::to_string(left) + " left until " +
-                           to_the_minute(quota.week_start + Duration::days(7));
+                           to_the_second(quota.week_start + Duration::days(7));
   return painted(used, left == 0 ? red : green, colour) + "\n";
 }
 
 std::string dry_run_text(const DryRun& run) {
   return std::string(run.would_send ? "would be sent" : "would not be sent") + "  " +
          word(run.reference) + "  " + terms(run.order) + "\n" +
-         line("because", sentence(run.message)) +
+         line(run.would_send ? "note" : "because", sentence(run.message)) +
          line("counts", run.counts ? "against the weekly limit" : "not against the weekly limit") +
          line("week", week_of(run.quota)) + line("sent", "nothing: this was a dry run");
 }
 
 std::string precheck_text(const Precheck& precheck, bool colour) {
+  std::size_t width = name_width;
+  for (const auto& [name, text] : precheck.details) {
+    width = std::max(width, sentence(name).size() + 2);
+  }
   std::string out =
       painted(precheck.ok ? "ok" : "refused", precheck.ok ? green : red, colour) + "\n";
-  if (!precheck.code.empty()) out += line("code", word(precheck.code));
-  if (!precheck.message.empty()) out += line("because", sentence(precheck.message));
-  for (const auto& [name, text] : precheck.details) out += line(sentence(name), sentence(text));
+  if (!precheck.code.empty()) out += line("code", word(precheck.code), width);
+  if (!precheck.message.empty()) {
+    out += line(precheck.ok ? "note" : "because", sentence(precheck.message), width);
+  }
+  for (const auto& [name, text] : precheck.details) {
+    out += line(sentence(name), sentence(text), width);
+  }
   return out;
 }
 
@@ -209,39 +226,60 @@ std::string changed_text(std::string_view done, const Changed& changed) {
 }
 
 std::string backfill_text(const BackfillSummary& summary) {
-  std::string out = std::to_string(summary.inserted) + " of " + std::to_string(summary.orders) +
-                    " orders were missing and are in order_history now\n";
+  std::string out;
+  if (summary.orders == 0) {
+    out = "the venues show no order of that time\n";
+  } else if (summary.inserted == 0) {
+    out = "nothing was missing: order_history has all that the venues show (" +
+          orders_of(summary.orders) + ")\n";
+  } else {
+    out = std::to_string(summary.inserted) + " of " + orders_of(summary.orders) +
+          (summary.inserted == 1 ? " was missing and is" : " were missing and are") +
+          " in order_history now\n";
+  }
   for (const std::string& note : summary.notes) out += "note: " + sentence(note) + "\n";
   return out;
 }
 
-std::string progress_text(const BackfillProgress& progress, const BackfillAsk& ask) {
-  constexpr std::int64_t width = 20;
-  const std::int64_t whole = std::max<std::int64_t>(1, (ask.to - ask.from).ns() / width);
-  const Instant reached = progress.reached == Instant() ? ask.to : progress.reached;
-  const std::int64_t done = std::clamp<std::int64_t>((ask.to - reached).ns() / whole, 0, width);
+std::string progress_text(const BackfillProgress& progress) {
+  constexpr int width = 20;
+  const int done = std::clamp(progress.done_milli * width / 1000, 0, width);
   std::string bar(static_cast<std::size_t>(done), '#');
   bar.append(static_cast<std::size_t>(width - done), '.');
-  return sentence(progress.venue) + " [" + bar + "] " + std::to_string(100 * done / width) + "%  " +
-         std::to_string(progress.orders) + " orders, " + std::to_string(progress.inserted) +
-         " new, back to " + to_string(reached).substr(0, 10);
+  std::string out = sentence(progress.venue) + " [" + bar + "] " +
+                    std::to_string(progress.done_milli / 10) + "%  " + orders_of(progress.orders) +
+                    ", " + std::to_string(progress.inserted) + " new";
+  if (progress.orders > 0) out += ", back to " + to_string(progress.reached).substr(0, 10);
+  return out;
 }
 
-std::string unresolved_text(std::span<const Intent> unresolved, bool colour) {
-  if (unresolved.empty()) return "";
-  const std::string count = std::to_string(unresolved.size()) +
-                            (unresolved.size() == 1 ? " ORDER IS" : " ORDERS ARE") + " UNRESOLVED";
+std::string open_orders_text(const OpenOrders& orders, bool colour) {
+  const auto part = [&](std::span<const Intent> some, std::string_view what, std::string_view why) {
+    if (some.empty()) return std::string();
+    const std::string count = std::to_string(some.size()) + std::string(what);
+    std::string out = painted("!! " + count, alarm, colour) + std::string(why) + "\n";
+    constexpr std::size_t shown_max = 10;
+    for (const Intent& each : some.first(std::min(shown_max, some.size()))) {
+      out += "   " + word(each.reference) + "  " + terms(each.order) + "  since " +
+             to_the_second(each.created) + "\n";
+    }
+    if (some.size() > shown_max) out += "   and more: pawl order list --unresolved\n";
+    return out;
+  };
+  const bool one = orders.unresolved.size() == 1;
+  const bool one_left = orders.left.size() == 1;
   std::string out =
-      painted("!! " + count, alarm, colour) + ": nobody knows whether the venue has them\n";
-  constexpr std::size_t shown_max = 10;
-  for (const Intent& each : unresolved.first(std::min(shown_max, unresolved.size()))) {
-    out += "   " + word(each.reference) + "  " + terms(each.order) + "  since " +
-           to_the_minute(each.created) + "\n";
-  }
-  if (unresolved.size() > shown_max) out += "   and more: pawl order list --unresolved\n";
-  return out +
-         "   find out:  pawl order reconcile\n"
-         "   or decide: pawl order resolve REF --as placed|absent --reason TEXT\n";
+      part(orders.unresolved, one ? " ORDER IS UNRESOLVED" : " ORDERS ARE UNRESOLVED",
+           one ? ": nobody knows whether the venue has it"
+               : ": nobody knows whether the venue has them") +
+      part(orders.left, one_left ? " ORDER WAS LEFT OPEN" : " ORDERS WERE LEFT OPEN",
+           one_left ? ": its process ended before its outcome was known, and nobody works on it"
+                    : ": their processes ended before the outcome was known, and nobody works on "
+                      "them");
+  if (out.empty()) return out;
+  out += "   find out:  pawl order reconcile\n";
+  if (orders.unresolved.empty()) return out;
+  return out + "   or decide: pawl order resolve REF --as placed|absent --reason TEXT\n";
 }
 
 }  // namespace pawl::cli

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/open_orders.h"
 #include "runtime/order_desk.h"
 
 namespace pawl::cli {
@@ -24,10 +25,11 @@ std::string precheck_text(const Precheck& precheck, bool colour);
 std::string changed_text(std::string_view done, const Changed& changed);
 std::string backfill_text(const BackfillSummary& summary);
 // "[#####.....]  50%  12 orders, 3 new, back to 2025-12-01": one line, without its end.
-std::string progress_text(const BackfillProgress& progress, const BackfillAsk& ask);
+std::string progress_text(const BackfillProgress& progress);
 
-// What nobody may overlook: which orders are unresolved, and what to do. Empty: none.
-std::string unresolved_text(std::span<const order::Intent> unresolved, bool colour);
+// What nobody may overlook: which orders are unresolved or were left open, and what to do. Empty:
+// none.
+std::string open_orders_text(const OpenOrders& orders, bool colour);
 
 // 0, 3 (rejected, denied) or 4 (unresolved).
 int exit_code_of(PlacedAs as);

@@ -67,14 +67,30 @@ TEST(OrderText, PutsNumbersToTheRight) {
             "longer     okx    BTC-USDT-SWAP  buy   1000      -  unresolved  working         2  "
             "2025-12-01T01:00:00Z  77\n");
   EXPECT_THAT(orders_text(orders, true), HasSubstr("\033[1;97;41munresolved\033[0m"));
+  EXPECT_EQ(orders_text({}, false), "no orders\n");
 }
 
 TEST(OrderText, NamesUnresolvedOrdersAndWhatToDo) {
-  const std::vector<order::Intent> orders = {intent("ref-1", order::Status::unresolved)};
-  EXPECT_THAT(unresolved_text(orders, false),
+  const OpenOrders orders{.unresolved = {intent("ref-1", order::Status::unresolved)}};
+  EXPECT_THAT(open_orders_text(orders, false),
               AllOf(HasSubstr("!! 1 ORDER IS UNRESOLVED"), HasSubstr("ref-1"),
                     HasSubstr("pawl order reconcile"), HasSubstr("pawl order resolve REF")));
-  EXPECT_EQ(unresolved_text({}, false), "");
+  EXPECT_EQ(open_orders_text({}, false), "");
+}
+
+TEST(OrderText, NamesOrdersThatWereLeftOpenAndWhatToDo) {
+  OpenOrders orders{.left = {intent("ref-1", order::Status::sending)}};
+  EXPECT_EQ(open_orders_text(orders, false),
+            "!! 1 ORDER WAS LEFT OPEN: its process ended before its outcome was known, and nobody "
+            "works on it\n"
+            "   ref-1  okx BTC-USDT-SWAP buy 0.1 limit at 50000  since 2025-12-01T01:00:00Z\n"
+            "   find out:  pawl order reconcile\n");
+  EXPECT_THAT(open_orders_text(orders, true), HasSubstr("\033[1;97;41m!! 1 ORDER WAS LEFT OPEN"));
+  orders.unresolved = {intent("ref-2", order::Status::unresolved)};
+  orders.left.resize(12, intent("ref-3", order::Status::reconciling));
+  EXPECT_THAT(open_orders_text(orders, false),
+              AllOf(HasSubstr("!! 1 ORDER IS UNRESOLVED"), HasSubstr("!! 12 ORDERS WERE LEFT OPEN"),
+                    HasSubstr("and more: pawl order list --unresolved")));
 }
 
 TEST(OrderText, TellsWhatIsLeftOfTheWeek) {
@@ -86,15 +102,43 @@ TEST(OrderText, TellsWhatIsLeftOfTheWeek) {
 }
 
 TEST(OrderText, DrawsABarOfHowFarBackItHasRead) {
-  const BackfillAsk ask{.from = monday, .to = monday + Duration::days(10)};
   EXPECT_EQ(progress_text({.venue = "okx",
                            .pages = 2,
                            .orders = 7,
                            .inserted = 3,
-                           .reached = monday + Duration::days(5)},
-                          ask),
-            "okx [##########..........] 50%  7 orders, 3 new, back to 2025-12-06");
-  EXPECT_THAT(progress_text({.venue = "okx"}, ask), HasSubstr(" 0%  0 orders"));
+                           .reached = monday + Duration::days(5),
+                           .done_milli = 525}),
+            "okx [##########..........] 52%  7 orders, 3 new, back to 2025-12-06");
+  EXPECT_THAT(progress_text({.venue = "okx"}), ::testing::EndsWith(" 0%  0 orders, 0 new"));
+  EXPECT_THAT(progress_text({.venue = "okx", .orders = 1, .done_milli = 1000}),
+              HasSubstr("] 100%  1 order, "));
+}
+
+TEST(OrderText, TellsWhatABackfillFound) {
+  EXPECT_EQ(backfill_text({}), "the venues show no order of that time\n");
+  EXPECT_EQ(backfill_text({.orders = 1}),
+            "nothing was missing: order_history has all that the venues show (1 order)\n");
+  EXPECT_EQ(backfill_text({.orders = 1, .inserted = 1}),
+            "1 of 1 order was missing and is in order_history now\n");
+  EXPECT_EQ(backfill_text({.orders = 3, .inserted = 2, .notes = {"kept for 2h"}}),
+            "2 of 3 orders were missing and are in order_history now\nnote: kept for 2h\n");
+}
+
+TEST(OrderText, SetsTheDetailsOfAPrecheckApart) {
+  EXPECT_EQ(precheck_text({.ok = true,
+                           .message = "fine",
+                           .details = {{"EstimatedCashRequired", "10 USD"}, {"Cost", "1"}}},
+                          false),
+            "ok\n"
+            "  note                   fine\n"
+            "  EstimatedCashRequired  10 USD\n"
+            "  Cost                   1\n");
+}
+
+TEST(OrderText, ShowsNoAttemptOfADeniedOrder) {
+  Placed denied{.as = PlacedAs::denied, .intent = intent("ref-1", order::Status::sending)};
+  denied.intent.progress.order_id.clear();
+  EXPECT_THAT(placements_text(std::vector{denied}, false), HasSubstr("denied         -  -"));
 }
 
 TEST(OrderText, GivesExitCodesByOutcome) {

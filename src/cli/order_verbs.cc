@@ -17,6 +17,7 @@
 #include "cli/configuration.h"
 #include "cli/doctor.h"
 #include "cli/environment.h"
+#include "cli/interruption.h"
 #include "cli/order_ask.h"
 #include "cli/order_session.h"
 #include "cli/order_text.h"
@@ -30,7 +31,6 @@ namespace {
 
 // What a verb does, with its answer printed; the exit code.
 using Deed = Result<int> (*)(OrderSession& session, const Arguments& arguments);
-enum class Audited : bool { no, yes };
 
 bool colour_wanted() {
   return wants_colour(::isatty(STDOUT_FILENO) == 1, environment());
@@ -40,12 +40,19 @@ std::string lined(const json::Value& value) {
   return json::print(value) + "\n";
 }
 
-int run(const Arguments& arguments, Audited audited, Deed deed) {
+// What may change something is ended by a signal in good order; the rest, at once.
+Result<int> perform(OrderSession& session, const Arguments& arguments, Purpose purpose, Deed deed) {
+  std::optional<Interruption> interruption;
+  if (purpose != Purpose::look) interruption.emplace([&session] { session.interrupt(); });
+  return deed(session, arguments);
+}
+
+int run(const Arguments& arguments, Purpose purpose, Deed deed) {
   const std::optional<config::Config> config = config_in_force(arguments);
   if (!config) return static_cast<int>(Code::invalid);
-  const auto session = OrderSession::open(*config, audited == Audited::yes);
+  const auto session = OrderSession::open(*config, purpose);
   if (!session) return fail(session.error());
-  const Result<int> code = deed(**session, arguments);
+  const Result<int> code = perform(**session, arguments, purpose, deed);
   const Result<void> closed = (*session)->close();
   if (!code) {
     Error error = code.error();
@@ -57,10 +64,24 @@ int run(const Arguments& arguments, Audited audited, Deed deed) {
 
 int tell(const Placed& placed, const Arguments& arguments) {
   print(arguments.has("--json") ? lined(json_of(placed)) : placed_text(placed, colour_wanted()));
-  if (placed.as != PlacedAs::confirmed && !placed.message.empty()) {
+  // On a terminal the text has just said why.
+  const bool is_said = !arguments.has("--json") && ::isatty(STDOUT_FILENO) == 1;
+  if (placed.as != PlacedAs::confirmed && !placed.message.empty() && !is_said) {
     complain("pawl: " + placed.message);
   }
   return exit_code_of(placed.as);
+}
+
+// The configuration was read: what is not valid now is what was typed.
+Error as_typed(Error error, std::string_view verb) {
+  return error.code == Code::invalid ? usage_error(verb, std::move(error.message)) : error;
+}
+
+template <class T, class Call>
+Result<T> answer_as_typed(std::string_view verb, Call call) {
+  Result<T> answer = answer_of<T>(std::move(call));
+  if (!answer) return std::unexpected(as_typed(std::move(answer.error()), verb));
+  return answer;
 }
 
 // The outcome could not be recorded: what is known of it is told all the same.
@@ -80,8 +101,9 @@ Placed not_recorded(OrderSession& session, const PlaceRequest& request, const Er
 Result<int> place(OrderSession& session, const Arguments& arguments) {
   PlaceRequest request = PAWL_TRY(place_request_of(arguments, "order place"));
   if (arguments.has("--dry-run")) {
-    const DryRun dry = PAWL_TRY(answer_of<DryRun>(
-        [&](auto done) { session.desk().dry_run(std::move(request), std::move(done)); }));
+    const DryRun dry = PAWL_TRY(answer_as_typed<DryRun>("order place", [&](auto done) {
+      session.desk().dry_run(std::move(request), std::move(done));
+    }));
     print(arguments.has("--json") ? lined(json_of(dry)) : dry_run_text(dry));
     return dry.would_send ? 0 : static_cast<int>(Code::refused);
   }
@@ -89,17 +111,18 @@ Result<int> place(OrderSession& session, const Arguments& arguments) {
   if (request.reference.empty()) {
     request.reference = order::make_reference(session.clock().wall_now(), session.entropy().next());
   }
-  const Result<Placed> placed =
-      answer_of<Placed>([&](auto done) { session.desk().place(request, std::move(done)); });
-  if (placed) return tell(*placed, arguments);
+  const Result<Placed> placed = answer_as_typed<Placed>(
+      "order place", [&](auto done) { session.desk().place(request, std::move(done)); });
+  if (placed) return tell(session.at_rest(*placed), arguments);
   if (placed.error().code != Code::unresolved) return std::unexpected(placed.error());
   return tell(not_recorded(session, request, placed.error()), arguments);
 }
 
 Result<int> precheck(OrderSession& session, const Arguments& arguments) {
   order::Order order = PAWL_TRY(order_of(arguments, "order precheck"));
-  const Precheck found = PAWL_TRY(answer_of<Precheck>(
-      [&](auto done) { session.desk().precheck(std::move(order), std::move(done)); }));
+  const Precheck found = PAWL_TRY(answer_as_typed<Precheck>("order precheck", [&](auto done) {
+    session.desk().precheck(std::move(order), std::move(done));
+  }));
   print(arguments.has("--json") ? lined(json_of(found)) : precheck_text(found, colour_wanted()));
   return found.ok ? 0 : static_cast<int>(Code::refused);
 }
@@ -112,7 +135,7 @@ int tell(const Changed& changed, std::string_view done, const Arguments& argumen
 
 Result<int> modify(OrderSession& session, const Arguments& arguments) {
   OrderChange change = PAWL_TRY(change_of(arguments));
-  const Changed changed = PAWL_TRY(answer_of<Changed>([&](auto done) {
+  const Changed changed = PAWL_TRY(answer_as_typed<Changed>("order modify", [&](auto done) {
     session.desk().modify(arguments.value("REF"), std::move(change), std::move(done));
   }));
   return tell(changed, "modified", arguments);
@@ -128,7 +151,7 @@ Result<int> status(OrderSession& session, const Arguments& arguments) {
   const bool look = !arguments.has("--stored");
   const Placed placed = PAWL_TRY(answer_of<Placed>(
       [&](auto done) { session.desk().status(arguments.value("REF"), look, std::move(done)); }));
-  return tell(placed, arguments);
+  return tell(session.at_rest(placed), arguments);
 }
 
 Result<IntentFilter> filter_of(const Arguments& arguments) {
@@ -170,8 +193,9 @@ Result<int> list(OrderSession& session, const Arguments& arguments) {
 
 Result<int> reconcile(OrderSession& session, const Arguments& arguments) {
   const std::string reference = arguments.has("REF") ? arguments.value("REF") : "";
-  const auto found = PAWL_TRY(answer_of<std::vector<Placed>>(
+  auto found = PAWL_TRY(answer_of<std::vector<Placed>>(
       [&](auto done) { session.desk().reconcile(reference, std::move(done)); }));
+  for (Placed& each : found) each = session.at_rest(std::move(each));
   if (arguments.has("--json")) {
     json::Array all;
     for (const Placed& each : found) all.push_back(json_of(each));
@@ -187,8 +211,7 @@ Result<int> reconcile(OrderSession& session, const Arguments& arguments) {
 }
 
 Result<int> resolve(OrderSession& session, const Arguments& arguments) {
-  const std::string who = environment()("USER").value_or("somebody");
-  order::Resolution resolution = PAWL_TRY(resolution_of(arguments, who));
+  order::Resolution resolution = PAWL_TRY(resolution_of(arguments, user_name()));
   const Placed placed = PAWL_TRY(answer_of<Placed>([&](auto done) {
     session.desk().resolve(arguments.value("REF"), std::move(resolution), std::move(done));
   }));
@@ -229,11 +252,12 @@ Result<int> batch(OrderSession& session, const Arguments& arguments) {
   json::Array all;
   std::vector<Placed> placed;
   for (const Result<Placed>& each : results) {
-    code = worst_of(code, each ? exit_code_of(each->as) : static_cast<int>(each.error().code));
     if (each) {
-      all.push_back(json_of(*each));
-      placed.push_back(*each);
+      placed.push_back(session.at_rest(*each));
+      all.push_back(json_of(placed.back()));
+      code = worst_of(code, exit_code_of(placed.back().as));
     } else {
+      code = worst_of(code, static_cast<int>(each.error().code));
       all.push_back(json::Object{{"error", each.error().message}});
       complain("pawl: " + each.error().message);
     }
@@ -250,34 +274,30 @@ Result<int> reopen(OrderSession& session, const Arguments& arguments) {
   return 0;
 }
 
-// A bar on a terminal, which is drawn over itself; else nothing.
+// A bar for each venue on a terminal, which is drawn over itself; else nothing.
 class ProgressBar {
  public:
-  explicit ProgressBar(const BackfillAsk& ask) : ask_(ask), drawn_(::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressBar() {
-    if (drawn_ && any_) complain("");
-  }
+  ~ProgressBar() { end(); }
+  ProgressBar() = default;
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // All of it was read, however old the oldest order was.
-  void finish() {
-    if (!any_) return;
-    last_.reached = ask_.from;
-    show(BackfillProgress(last_));
-  }
   void show(const BackfillProgress& progress) {
     if (!drawn_) return;
-    any_ = true;
-    last_ = progress;
-    std::cerr << "\r\033[K" << progress_text(progress, ask_) << std::flush;
+    if (progress.venue != venue_) end();
+    venue_ = progress.venue;
+    std::cerr << "\r\033[K" << progress_text(progress) << std::flush;
+    if (progress.done_milli == 1000) end();  // the log comes next
+  }
+  // What follows stands on a line of its own.
+  void end() {
+    if (!venue_.empty()) complain("");
+    venue_.clear();
   }
 
  private:
-  const BackfillAsk ask_;
-  const bool drawn_;
-  bool any_ = false;
-  BackfillProgress last_;
+  const bool drawn_ = ::isatty(STDERR_FILENO) == 1;
+  std::string venue_;
 };
 
 Result<int> backfill(OrderSession& session, const Arguments& arguments) {
@@ -292,12 +312,12 @@ Result<int> backfill(OrderSession& session, const Arguments& arguments) {
   const Instant now = session.clock().wall_now();
   BackfillAsk ask{.from = now - Duration::days(*days), .to = now};
   if (arguments.has("--venue")) ask.venue = arguments.value("--venue");
-  ProgressBar bar(ask);
+  ProgressBar bar;
   const BackfillSummary summary = PAWL_TRY(answer_of<BackfillSummary>([&](auto done) {
     session.desk().backfill(
         ask, [&bar](const BackfillProgress& progress) { bar.show(progress); }, std::move(done));
   }));
-  bar.finish();
+  bar.end();
   print(arguments.has("--json") ? lined(json_of(summary)) : backfill_text(summary));
   return 0;
 }
@@ -305,51 +325,51 @@ Result<int> backfill(OrderSession& session, const Arguments& arguments) {
 }  // namespace
 
 int order_place(const Arguments& arguments) {
-  return run(arguments, Audited::yes, place);
+  return run(arguments, Purpose::place, place);
 }
 
 int order_precheck(const Arguments& arguments) {
-  return run(arguments, Audited::no, precheck);
+  return run(arguments, Purpose::look, precheck);
 }
 
 int order_modify(const Arguments& arguments) {
-  return run(arguments, Audited::yes, modify);
+  return run(arguments, Purpose::change, modify);
 }
 
 int order_cancel(const Arguments& arguments) {
-  return run(arguments, Audited::yes, cancel);
+  return run(arguments, Purpose::change, cancel);
 }
 
 int order_status(const Arguments& arguments) {
-  return run(arguments, Audited::no, status);
+  return run(arguments, Purpose::look, status);
 }
 
 int order_list(const Arguments& arguments) {
-  return run(arguments, Audited::no, list);
+  return run(arguments, Purpose::look, list);
 }
 
 int order_reconcile(const Arguments& arguments) {
-  return run(arguments, Audited::yes, reconcile);
+  return run(arguments, Purpose::change, reconcile);
 }
 
 int order_resolve(const Arguments& arguments) {
-  return run(arguments, Audited::yes, resolve);
+  return run(arguments, Purpose::change, resolve);
 }
 
 int order_quota(const Arguments& arguments) {
-  return run(arguments, Audited::no, quota);
+  return run(arguments, Purpose::look, quota);
 }
 
 int order_batch(const Arguments& arguments) {
-  return run(arguments, Audited::yes, batch);
+  return run(arguments, Purpose::place, batch);
 }
 
 int order_reopen(const Arguments& arguments) {
-  return run(arguments, Audited::yes, reopen);
+  return run(arguments, Purpose::change, reopen);
 }
 
 int backfill_orders(const Arguments& arguments) {
-  return run(arguments, Audited::no, backfill);
+  return run(arguments, Purpose::look, backfill);
 }
 
 }  // namespace pawl::cli

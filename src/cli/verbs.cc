@@ -181,8 +181,8 @@ constexpr Option classify_options[] = {
      .help = "The error code in the answer's body, or the type of the exception."},
     {.name = "--transport",
      .value = {.name = "HOW_FAR", .choices = transports},
-     .help = "How far the attempt came: answered, not_sent (no byte of it left), broke_off or "
-             "timed_out (something had left), raised (an exception).",
+     .help = "How far the attempt came; not_sent: no byte of it left; broke_off and timed_out: "
+             "something had left; raised: an exception.",
      .standard = "answered"},
     {.name = "--names-effect", .help = "The answer names what it made, as an order's id."},
     json_option,

@@ -245,6 +245,14 @@ void check_saxo(const SaxoVenue& saxo, Reader& reader) {
   check_clear(saxo.base_url, path + ".base_url", reader);
   check_clear(saxo.token_url, path + ".token_url", reader);
   if (!reader.sound_below(path)) return;
+  if (saxo.account_key.empty()) {
+    reader.problem(reader.line_of(path), path,
+                   "found no account_key; give the key of the account that trades");
+  }
+  if (saxo.access_token.empty() && saxo.refresh_token.empty()) {
+    reader.problem(reader.line_of(path), path,
+                   "found neither access_token nor refresh_token; calls are made with a token");
+  }
   if (!saxo.refresh_token.empty() && saxo.token_url.empty()) {
     reader.problem(reader.line_of(path), path,
                    "found a refresh_token without a token_url to use it at; give both, or neither");

@@ -126,6 +126,11 @@ TEST(OrderSettings, WantAllThatACallIsSignedWith) {
               HasSubstr("found 1 of api_key, secret_key and passphrase"));
   EXPECT_THAT(problems_of("orders: {venues: {saxo: {refresh_token: r}}}"),
               HasSubstr("found a refresh_token without a token_url"));
+  EXPECT_THAT(problems_of("orders: {venues: {saxo: {access_token: t}}}"),
+              HasSubstr("orders.venues.saxo: found no account_key"));
+  EXPECT_THAT(problems_of("orders: {venues: {saxo: {account_key: a}}}"),
+              HasSubstr("found neither access_token nor refresh_token"));
+  EXPECT_EQ(problems_of("orders: {venues: {saxo: {account_key: a, access_token: t}}}"), "");
 }
 
 TEST(OrderSettings, SettleForLongerThanARealVenuesDuplicateWindow) {

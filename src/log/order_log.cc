@@ -349,4 +349,13 @@ void write_unresolved(const Logger& logger, std::size_t count) {
                 {"count", count}});
 }
 
+void write_left_open(const Logger& logger, std::size_t count) {
+  if (count == 0) return;
+  logger.error("orders_left_open",
+               {{"message", std::to_string(count) + (count == 1 ? " order was" : " orders were") +
+                                " left open by a process that ended, and nobody works on it. `pawl "
+                                "order reconcile` finds out what became of it"},
+                {"count", count}});
+}
+
 }  // namespace pawl::log

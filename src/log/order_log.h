@@ -19,6 +19,7 @@
 //   info   order_history_backfilled         message, venue, orders
 //   info   orders_resumed                   taken, resolved, unresolved
 //   error  orders_unresolved                message, count
+//   error  orders_left_open                 message, count
 //
 //   and those of core/order/note.h by their own names: executing_operation, operation_failed,
 //   conflict_no_retry, retrying_after_delay, reconciling_before_retry …
@@ -45,5 +46,7 @@ void write_limit(const Logger& logger, const order::FrequencyLimit& limit, bool 
 void write_history_initialized(const Logger& logger);
 // At the start, and whenever there are any.
 void write_unresolved(const Logger& logger, std::size_t count);
+// Of processes that ended before they knew the outcome.
+void write_left_open(const Logger& logger, std::size_t count);
 
 }  // namespace pawl::log

@@ -201,6 +201,10 @@ TEST(OrderLog, CannotBeReadWithoutSeeingAnUnresolvedOrder) {
               ElementsAre(AllOf(StartsWith("ERROR orders_unresolved "),
                                 HasSubstr("2 orders are unresolved"))));
   EXPECT_THAT(lines_of([](const Logger& logger) { write_unresolved(logger, 0); }), IsEmpty());
+  EXPECT_THAT(lines_of([](const Logger& logger) { write_left_open(logger, 1); }),
+              ElementsAre(AllOf(StartsWith("ERROR orders_left_open "),
+                                HasSubstr("1 order was left open by a process that ended"))));
+  EXPECT_THAT(lines_of([](const Logger& logger) { write_left_open(logger, 0); }), IsEmpty());
   EXPECT_THAT(lines_of([](const Logger& logger) {
                 write(logger, desk::Resumed{.taken = 3, .resolved = 2, .unresolved = 1});
               }),

@@ -16,7 +16,8 @@
 // Contract: waits are told in hundredths of a second, rounded up. Readings are the server's limits
 //           as its headers told them: dimension, limit, remaining, reset. `header` is the one that
 //           decided: Retry-After, or a reading; `named` is what it said, where it is believed for
-//           less. What is not known is empty.
+//           less. What is not known is empty. The ids of the call that a line is about are the
+//           logger's (Logger::with); lines about the session alone have none.
 // Threads:  any.
 #pragma once
 

@@ -15,7 +15,11 @@
 // Lost:     a store that was lost and backfilled does not have the intents any more, but rows with
 //           their references. open() of such a reference is refused (the venue has its order),
 //           whether a slot is free or not, and nothing is kept. An intent of that reference is
-//           found first.
+//           found first. Venues may call the order by a name of their own (Venue::name_of): rows
+//           that carry it are rows of the reference, in open() as in backfill().
+// Again:    an intent that ended with nothing sent (order::may_open_again) is opened anew by open()
+//           of the same reference and order, under the id it has: as a new one in all else, its
+//           slot counted in the week that is. While somebody still holds it, it is a known one.
 // Errors:   unavailable (disk, lock, damaged file) with the outcome; not_found; refused. An open()
 //           whose outcome is unknown may have kept the intent: it is found open, held by nobody.
 // Threads:  any.
@@ -41,6 +45,7 @@ namespace pawl {
 
 struct NewIntent {
   std::string reference = {};
+  std::string venue_name = {};  // what the venue calls the reference; empty: the same
   order::Order order = {};
   std::string request_id = {};  // of the first attempt
   bool counts = true;           // takes a slot
@@ -70,6 +75,7 @@ struct IntentFilter {
   std::string venue = {};                    // empty: all
   std::vector<order::Status> statuses = {};  // empty: all
   std::size_t limit = 100;                   // newest first
+  bool unattended = false;                   // only those that nobody works on
 };
 
 // A row of order_history, as the seed has it.
@@ -90,6 +96,18 @@ struct HistoryRow {
 
 inline std::unexpected<Error> intent_not_found(const std::string& reference) {
   return failure(Code::not_found, "there is no order with the reference '" + reference + "'");
+}
+
+// As it is opened under `id`; `again`: the one of the same reference that was there.
+inline order::Intent new_intent(const NewIntent& ask, std::int64_t id, const order::Intent* again) {
+  return {.id = id,
+          .reference = ask.reference,
+          .order = ask.order,
+          .counts = ask.counts,
+          .created = ask.now,
+          .progress = again != nullptr
+                          ? order::opened_again(again->progress, ask.request_id, ask.now)
+                          : order::Progress{.request_id = ask.request_id}};
 }
 
 // Of a reference that only order_history has, with the venue's `order_id`.
@@ -148,8 +166,9 @@ class IntentStore {
   // placed ─▶ filled | canceled, of history and intent, once. True: it was not so before.
   virtual void set_life(std::string venue, std::string order_id, order::Life life,
                         Done<bool> done) = 0;
-  // Orders that are placed and not known to be over, for status polling; oldest first.
-  virtual void unfinished(std::string venue, std::size_t limit,
+  // Orders that are placed and not known to be over, for status polling: those behind the id
+  // `after`, oldest first.
+  virtual void unfinished(std::string venue, std::int64_t after, std::size_t limit,
                           Done<std::vector<order::Intent>> done) = 0;
   virtual void history_is_empty(Done<bool> done) = 0;
   virtual Result<void> health() = 0;

@@ -126,9 +126,10 @@ class Client {
     return references(answer_of<std::vector<Intent>>(
         [&](auto done) { store_->list(std::move(filter), std::move(done)); }));
   }
-  std::vector<std::string> unfinished(const std::string& venue, std::size_t limit = 100) const {
+  std::vector<std::string> unfinished(const std::string& venue, std::size_t limit = 100,
+                                      std::int64_t after = 0) const {
     return references(answer_of<std::vector<Intent>>(
-        [&](auto done) { store_->unfinished(venue, limit, std::move(done)); }));
+        [&](auto done) { store_->unfinished(venue, after, limit, std::move(done)); }));
   }
   Quota quota(Instant now = start(), FrequencyLimit limit = {}) const {
     auto found = answer_of<Quota>([&](auto done) { store_->quota(limit, now, std::move(done)); });
@@ -250,11 +251,17 @@ inline void gives_work_to_one_at_a_time(const IntentStoreUnderTest& test) {
 }
 
 inline void lets_go_of_what_a_dead_process_worked_on(const IntentStoreUnderTest& test) {
+  const Client client(test.store);
+  const IntentFilter unattended{.unattended = true};
   (void)Client(test.beside).opened("a");
-  EXPECT_FALSE(Client(test.store).takes("a"));
+  (void)client.opened("b");
+  EXPECT_FALSE(client.takes("a"));
+  EXPECT_EQ(client.list(unattended), References()) << "both are worked on";
   test.end_beside();
-  EXPECT_TRUE(Client(test.store).takes("a"));
-  EXPECT_EQ(Client(test.store).get("a")->progress.status, Status::sending);
+  EXPECT_EQ(client.list(unattended), (References{"a"}));
+  EXPECT_TRUE(client.takes("a"));
+  EXPECT_EQ(client.list(unattended), References());
+  EXPECT_EQ(client.get("a")->progress.status, Status::sending);
 }
 
 inline void holds_slots_and_gives_them_back(const IntentStoreUnderTest& test) {
@@ -401,6 +408,90 @@ inline void refuses_a_reference_that_was_filled_in(const IntentStoreUnderTest& t
   EXPECT_EQ(client.used(), 5);
 }
 
+// A venue that takes no such reference calls the order by a name of its own.
+inline void knows_a_reference_by_the_venues_name(const IntentStoreUnderTest& test) {
+  const Client client(test.store);
+  const auto named = [](const std::string& reference) {
+    NewIntent ask = Client::fresh(reference);
+    ask.venue_name = "name of " + reference;
+    return ask;
+  };
+  const auto row_named = [](const std::string& order_id, const std::string& reference) {
+    HistoryRow row = Client::row(order_id);
+    row.reference = "name of " + reference;
+    return row;
+  };
+  const Intent open = client.opened(named("a"));
+  HistoryRow elsewhere = row_named("1", "a");
+  elsewhere.venue = "saxo";
+  EXPECT_EQ(client.backfill({elsewhere}), 1u);
+  EXPECT_EQ(client.used(), 2) << "another venue's is another order";
+  EXPECT_EQ(client.backfill({row_named("1", "a")}), 1u);
+  EXPECT_EQ(client.used(), 2) << "the row has the slot of the open intent";
+  client.save(open.id, Client::confirmed("1"));
+  EXPECT_EQ(client.used(), 2);
+  EXPECT_EQ(client.backfill({row_named("2", "b")}), 1u);
+  const Result<Opening> refused = Client(test.beside).try_open(named("b"));
+  ASSERT_FALSE(refused.has_value()) << "all that is left of it is what the venue showed";
+  EXPECT_EQ(refused.error().code, Code::refused);
+  EXPECT_NE(refused.error().message.find("has the order '2'"), std::string::npos);
+  EXPECT_EQ(client.get("b").error().code, Code::not_found);
+  (void)client.opened(named("c"));
+  NewIntent unnamed = Client::fresh("d");
+  unnamed.limit.weekly_max_orders = 6;
+  EXPECT_EQ(client.backfill({Client::row("3")}), 1u);
+  (void)client.opened(unnamed);  // a row without a reference is nobody's
+  EXPECT_EQ(client.used(), 6);
+}
+
+// Ended with nothing sent: whoever asks for the same order again begins it anew.
+inline void opens_again_what_never_left(const IntentStoreUnderTest& test) {
+  const Client client(test.store);
+  const Client other(test.beside);
+  Progress unsent = Client::rejected();
+  unsent.attempts = 3;
+  unsent.unsent = true;
+  unsent.evidence = {{.at = start(), .source = "place attempt 3", .says = "not_sent"}};
+  const Intent first = client.opened("a");
+  client.save(first.id, unsent);
+  EXPECT_EQ(client.used(), 0);
+  EXPECT_TRUE(std::holds_alternative<KnownIntent>(other.open(Client::fresh("a"))))
+      << "somebody still holds it";
+  client.release(first.id);
+  NewIntent changed = Client::fresh("a");
+  changed.order.size = *parse_decimal("7");
+  EXPECT_TRUE(std::holds_alternative<KnownIntent>(other.open(changed))) << "another order";
+
+  const Instant next_week = start() + Duration::days(7);
+  NewIntent again = Client::fresh("a", next_week);
+  again.request_id = "second";
+  again.limit.weekly_max_orders = 1;
+  const Intent fills_the_week = other.opened(Client::fresh("b", next_week));
+  EXPECT_TRUE(other.is_denied(again));
+  EXPECT_EQ(client.get("a")->progress, unsent) << "nothing was changed";
+  other.save(fills_the_week.id, Client::rejected());
+  const Intent second = other.opened(again);
+  EXPECT_EQ(second.id, first.id);
+  EXPECT_EQ(second.created, next_week);
+  EXPECT_EQ(second.progress, order::opened_again(unsent, "second", next_week));
+  EXPECT_EQ(client.get("a").value(), second);
+  EXPECT_EQ(client.used(), 0);
+  EXPECT_EQ(client.used(next_week), 1) << "its slot is of the week it was opened in again";
+  EXPECT_FALSE(client.takes("a")) << "who opened it holds it";
+  EXPECT_TRUE(std::holds_alternative<KnownIntent>(client.open(again)));
+  EXPECT_EQ(client.list({.statuses = {Status::sending}}), (References{"a"}));
+  other.save(second.id, Client::rejected());
+  other.release(second.id);
+  EXPECT_TRUE(std::holds_alternative<KnownIntent>(client.open(again))) << "something had left";
+
+  (void)client.ended(Client::fresh("c"), unsent);
+  HistoryRow row = Client::row("1");
+  row.reference = "c";
+  EXPECT_EQ(client.backfill({row}), 1u);
+  EXPECT_EQ(client.try_open(Client::fresh("c")).error().code, Code::refused)
+      << "the venue has an order of that reference, whoever sent it";
+}
+
 inline void follows_an_order_to_its_end(const IntentStoreUnderTest& test) {
   const Client client(test.store);
   (void)client.ended(Client::fresh("a"), Client::confirmed("1"));
@@ -413,6 +504,8 @@ inline void follows_an_order_to_its_end(const IntentStoreUnderTest& test) {
   (void)client.backfill({Client::row("9")});
   EXPECT_EQ(client.unfinished("okx"), (References{"a", "b"}));
   EXPECT_EQ(client.unfinished("okx", 1), (References{"a"}));
+  EXPECT_EQ(client.unfinished("okx", 1, client.get("a")->id), (References{"b"}));
+  EXPECT_EQ(client.unfinished("okx", 100, client.get("b")->id), (References{}));
   EXPECT_EQ(client.unfinished("saxo"), (References{"d"}));
   EXPECT_FALSE(client.set_life("1", Life::working));
   EXPECT_FALSE(client.set_life("7", Life::filled));
@@ -489,6 +582,7 @@ inline void expect_intent_store_conforms(
         holds_slots_and_gives_them_back, counts_a_placement_whatever_becomes_of_it, counts_by_weeks,
         leaves_out_what_does_not_count, fills_in_what_is_missing_once,
         counts_an_open_order_that_was_filled_in_once, refuses_a_reference_that_was_filled_in,
+        knows_a_reference_by_the_venues_name, opens_again_what_never_left,
         follows_an_order_to_its_end, lists_the_newest_first, serves_a_crowd}) {
     with(part);
   }

@@ -12,12 +12,14 @@
 #pragma once
 
 #include <cstddef>
+#include <expected>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/correlation.h"
 #include "core/limit/pushback.h"
 #include "core/order/answer.h"
 #include "core/order/order.h"
@@ -54,13 +56,21 @@ struct OrderChange {
   std::optional<Decimal> price = {};
   std::optional<Decimal> stop_price = {};
 };
+// The order with the change made.
+inline order::Order changed(order::Order order, const OrderChange& change) {
+  if (change.size) order.size = *change.size;
+  if (change.price) order.price = change.price;
+  if (change.stop_price) order.stop_price = change.stop_price;
+  return order;
+}
 struct ChangeAsk {
-  order::Order order = {};  // as it was placed
+  order::Order order = {};  // as it was placed; as it is now once prepare() has seen to it
   std::string reference = {};
   std::string order_id = {};
   std::string request_id = {};
   Duration timeout = {};
   OrderChange change = {};  // of modify
+  bool prepared = false;    // by prepare()
 };
 struct Precheck {
   bool ok = false;
@@ -69,12 +79,17 @@ struct Precheck {
   std::vector<std::pair<std::string, std::string>> details = {};  // costs, margin: name and text
 };
 struct HistoryPage {
-  std::vector<order::VenueOrder> orders = {};
-  std::string next = {};  // of the next page; empty: that was the last
-  std::string note = {};  // what the venue no longer keeps; for people, once
+  std::vector<order::VenueOrder> orders = {};  // some may have been on a page before
+  std::string next = {};                       // of the next page; empty: that was the last
+  std::string note = {};                       // what the venue no longer keeps; for people, once
+  // How far it is: a venue may have several lists, each from its newest order back.
+  std::size_t lists_done = 1;
+  std::size_t lists = 1;
 };
-// Hears every answer to a paced call: the pacer's (SessionPacer::heard).
-using HeardAnswer = std::function<void(int status, std::vector<limit::Field> fields)>;
+// Hears every answer to a paced call: the pacer's (SessionPacer::heard). `ids` are those of what is
+// answered; of a batch all of them, with commas.
+using HeardAnswer =
+    std::function<void(int status, std::vector<limit::Field> fields, const Correlation& ids)>;
 
 class Venue {
  public:
@@ -85,6 +100,8 @@ class Venue {
   virtual const VenueTraits& traits() const = 0;
   // What this venue does not take (a type, a missing asset type, too long a reference …).
   virtual Result<void> check(const order::Order& order, const std::string& reference) const = 0;
+  // What the venue calls an order of this reference: its history shows it under that name.
+  virtual std::string name_of(const std::string& reference) const { return reference; }
   // Whether the venue itself will hold it to reducing: a flag that it enforces for this instrument
   // and mode. False with reduce_only set: the caller's word alone.
   virtual bool enforces_reduce_only(const order::Order& order) const = 0;
@@ -96,6 +113,13 @@ class Venue {
   // One to traits().batch_max, one wire call; answers in the same order.
   virtual void place(std::vector<PlaceAsk> asks, Done<std::vector<order::Answer>> done) = 0;
   virtual void precheck(PlaceAsk ask, Done<Result<Precheck>> done) = 0;
+  // Before a modification takes its turn: reads what the venue must be told besides the change. An
+  // Answer: nothing is to be sent, and why. modify() takes what this gave.
+  using Prepared = std::expected<ChangeAsk, order::Answer>;
+  virtual void prepare(ChangeAsk ask, Done<Prepared> done) {
+    ask.prepared = true;
+    done(std::move(ask));
+  }
   virtual void modify(ChangeAsk ask, Done<order::Answer> done) = 0;
   // accepted: it is canceled or was over already.
   virtual void cancel(ChangeAsk ask, Done<order::Answer> done) = 0;

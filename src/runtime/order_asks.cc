@@ -40,6 +40,9 @@ void look_up_dry_run(const DeskPtr& desk, DryRun run, Done<DryRun> done) {
                         return done(std::unexpected(known.error()));
                       return quota_of_dry_run(desk, std::move(run), std::move(done));
                     }
+                    if (order::may_open_again(*known, run.order)) {
+                      return quota_of_dry_run(desk, std::move(run), std::move(done));
+                    }
                     const bool same = known->order == run.order;
                     run.message =
                         same ? "Nothing would be sent: the reference is known, and the order is " +

@@ -57,6 +57,30 @@ TEST_F(OrderAsks, SaysInADryRunWhatWouldStopTheOrder) {
   EXPECT_THAT(dry_run("A-1", an_order("0.2")).value().message, HasSubstr("another order"));
 }
 
+TEST_F(OrderAsks, TellsTheQuotaInADryRunOfAKnownReference) {
+  options.limit.weekly_max_orders = 2;
+  open();
+  place("A-1");
+  const auto dry = dry_run("A-1");
+  EXPECT_FALSE(dry.value().would_send);
+  EXPECT_EQ(dry.value().quota.used, 1);
+  EXPECT_EQ(dry.value().quota.limit, 2);
+  EXPECT_EQ(dry_run("A-1", an_order("0.2")).value().quota.used, 1);
+}
+
+TEST_F(OrderAsks, KnowsThatWhatNeverLeftMayBePlacedAgain) {
+  options.placement.retry.max_attempts = 1;
+  open();
+  venue.script = {{.answer = {.sent = order::Sent::not_sent, .message = "connection refused"}}};
+  place("A-1");
+  EXPECT_TRUE(dry_run("A-1").value().would_send);
+  EXPECT_FALSE(dry_run("A-1", an_order("0.2")).value().would_send);
+  const auto stored = status("A-1", false);
+  EXPECT_EQ(stored.value().as, PlacedAs::rejected);
+  EXPECT_THAT(stored.value().message, HasSubstr("Nothing was sent: "));
+  EXPECT_THAT(stored.value().message, HasSubstr("connection refused"));
+}
+
 TEST_F(OrderAsks, ChecksWithTheVenueBeforehand) {
   Later<Precheck> checked;
   desk->precheck(an_order(), checked.done());

@@ -1,6 +1,9 @@
 // order_history from what the venues keep.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/bounds.h"
@@ -35,13 +38,17 @@ struct Backfilling : std::enable_shared_from_this<Backfilling> {
   void got(HistoryPage page);
   void kept(std::size_t inserted, std::string next);
   void fail(Error error);
+  // Never less than before: lists may grow while they are read.
+  void measure(const HistoryPage& page);
 
   DeskPtr desk;
   BackfillAsk ask;
   std::function<void(const BackfillProgress&)> progress = {};
   Done<BackfillSummary> done = {};
   std::vector<std::string> venues = {};
-  BackfillProgress now = {};  // of this venue
+  BackfillProgress now = {};         // of this venue
+  std::set<std::string> known = {};  // its orders so far: its lists overlap
+  std::size_t lists_done = 0;        // of this venue
   BackfillSummary summary = {};
 };
 
@@ -49,6 +56,8 @@ void Backfilling::next_venue() {
   if (venues.empty()) return done(std::move(summary));
   now = {.venue = std::move(venues.back()), .reached = ask.to};
   venues.pop_back();
+  known.clear();
+  lists_done = 0;
   read({});
 }
 
@@ -66,8 +75,24 @@ void Backfilling::read(std::string page) {
                          }));
 }
 
+void Backfilling::measure(const HistoryPage& page) {
+  constexpr std::int64_t whole = 1000;
+  std::int64_t of_list = 0;
+  if (page.lists_done == lists_done) {  // it goes on in the same list
+    Instant oldest = ask.to;
+    for (const order::VenueOrder& each : page.orders) oldest = std::min(oldest, each.placed_at);
+    const std::int64_t step = std::max<std::int64_t>(1, (ask.to - ask.from).ns() / whole);
+    of_list = std::clamp<std::int64_t>((ask.to - oldest).ns() / step, 0, whole);
+  }
+  lists_done = page.lists_done;
+  const std::int64_t so_far = (static_cast<std::int64_t>(page.lists_done) * whole + of_list) /
+                              static_cast<std::int64_t>(page.lists);
+  now.done_milli = std::max(now.done_milli, static_cast<int>(std::min(so_far, whole)));
+}
+
 void Backfilling::got(HistoryPage page) {
   ++now.pages;
+  measure(page);
   if (!page.note.empty() && std::ranges::find(summary.notes, page.note) == summary.notes.end()) {
     summary.notes.push_back(page.note);
   }
@@ -76,6 +101,7 @@ void Backfilling::got(HistoryPage page) {
     const bool is_asked_for = order.placed_at >= ask.from && order.placed_at < ask.to;
     // What the venue refused was never placed.
     if (!is_asked_for || order.life == order::Life::rejected) continue;
+    if (!known.insert(order.order_id).second) continue;
     now.reached = std::min(now.reached, order.placed_at);
     rows.push_back(row_of(order, now.venue, desk->options.limit));
   }
@@ -112,6 +138,9 @@ void backfill(const DeskPtr& desk, BackfillAsk ask,
   const auto filling = std::make_shared<Backfilling>(desk, std::move(ask));
   filling->progress = std::move(progress);
   filling->done = std::move(done);
+  if (desk->seats.empty()) {
+    return filling->done(failure(Code::not_found, "No venue is configured."));
+  }
   if (!filling->ask.venue.empty()) {
     filling->venues = {filling->ask.venue};
   } else {

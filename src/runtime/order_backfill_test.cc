@@ -49,6 +49,39 @@ TEST_F(OrderBackfill, InsertsAllPagesOnce) {
   EXPECT_EQ(told<desk::Backfilled>()[0].inserted, 3U);
 }
 
+TEST_F(OrderBackfill, CountsAnOrderOfTwoListsOnce) {
+  venue.pages = {
+      {.orders = {an_old_one("1", Duration::hours(1))}, .next = "1"},
+      {.orders = {an_old_one("1", Duration::hours(1)), an_old_one("2", Duration::days(1))}}};
+  const auto filled = backfill();
+  EXPECT_EQ(filled.value().orders, 2U);
+  EXPECT_EQ(filled.value().inserted, 2U);
+  EXPECT_EQ(progress.back().orders, 2U);
+}
+
+TEST_F(OrderBackfill, TellsHowFarItIsThroughEveryList) {
+  const auto half_way = Duration::hours(84);  // of seven days
+  venue.pages = {{.orders = {an_old_one("1", half_way)}, .next = "1", .lists_done = 0, .lists = 4},
+                 {.next = "2", .lists_done = 1, .lists = 4},
+                 {.next = "3", .lists_done = 2, .lists = 4},
+                 {.lists_done = 4, .lists = 4}};
+  backfill();
+  std::vector<int> done;
+  for (const BackfillProgress& each : progress) done.push_back(each.done_milli);
+  EXPECT_THAT(done, ElementsAre(125, 250, 500, 1000));
+}
+
+TEST_F(OrderBackfill, IsRefusedWhereNoVenueIsConfigured) {
+  desk = std::make_unique<OrderDesk>(OrderDesk::Options{},
+                                     OrderDesk::Ports{.clock = clock,
+                                                      .timers = timers,
+                                                      .entropy = entropy,
+                                                      .store = *store,
+                                                      .counters = counters},
+                                     std::vector<OrderDesk::VenueSeat>());
+  EXPECT_EQ(backfill().error().code, Code::not_found);
+}
+
 TEST_F(OrderBackfill, LeavesOutWhatWasNeverPlacedOrNotAskedFor) {
   order::VenueOrder refused = an_old_one("1", Duration::hours(1));
   refused.life = order::Life::rejected;
@@ -66,8 +99,31 @@ TEST_F(OrderBackfill, DoesNotCountWhatTheVenueHeldToReducing) {
   EXPECT_EQ(quota.value().used, 1);
 }
 
+// The venue does not take the reference as it is, and shows the order under another name.
+TEST_F(OrderBackfill, KnowsAReferenceByTheVenuesNameForIt) {
+  venue.name_begins = "X";
+  order::VenueOrder lost = an_old_one("1", Duration::minutes(1));
+  lost.reference = "XA-1";
+  venue.script = {{.answer = {.sent = order::Sent::unknown}, .lands = true}};
+  venue.readings.assign(200, order::Reading{});
+  place("A-2");
+  ASSERT_THAT(venue.book, SizeIs(1));
+  venue.pages = {{.orders = {lost, venue.book[0]}}};
+  timers.advance(Duration::milliseconds(1));
+  EXPECT_EQ(backfill().value().inserted, 2U);
+  Later<order::Quota> quota;
+  desk->quota(quota.done());
+  EXPECT_EQ(quota.value().used, 2) << "the open one, and the one that is all that is left of A-1";
+  const auto again = place("A-1");
+  EXPECT_EQ(again.error().code, Code::refused);
+  EXPECT_THAT(again.error().message, HasSubstr("The reference 'A-1' is taken"));
+  timers.advance(Duration::minutes(1));
+  EXPECT_THAT(venue.sent, SizeIs(1));
+}
+
 TEST_F(OrderBackfill, NamesAVenueThatIsNotThere) {
   EXPECT_THAT(backfill("kraken").error().message, HasSubstr("kraken"));
+  EXPECT_EQ(backfill("kraken").error().code, Code::not_found);
 }
 
 }  // namespace

@@ -11,9 +11,22 @@ void OrderBatch::send(PlaceAsk ask, Answered answered) {
   go_if_complete();
 }
 
-void OrderBatch::leave() {
+void OrderBatch::leave(bool has_gathered) {
   --missing_;
+  if (!has_gathered) --expected_;
+  go_if_gathered();
   go_if_complete();
+}
+
+void OrderBatch::gather(std::function<void()> go) {
+  gathered_.push_back(std::move(go));
+  --expected_;
+  go_if_gathered();
+}
+
+void OrderBatch::go_if_gathered() {
+  if (expected_ > 0) return;
+  for (const auto& go : std::exchange(gathered_, {})) go();
 }
 
 void OrderBatch::go_if_complete() {

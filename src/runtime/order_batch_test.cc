@@ -62,6 +62,52 @@ TEST_F(OrderBatchTest, GoesWithoutThoseThatAreDeniedOrKnown) {
   EXPECT_THAT(venue.sent, SizeIs(2));
 }
 
+TEST_F(OrderBatchTest, TakesNoTurnBeforeAllOfItAreThere) {
+  burst = 1;
+  open();
+  // The second waits a second for the disk, and the first for the second.
+  store->opens_fail_after = 1;
+  batch({"A-1", "A-2"});
+  timers.advance(Duration::milliseconds(500));
+  EXPECT_THAT(venue.sent, SizeIs(0));
+  place("A-3");
+  place("A-4");
+  EXPECT_EQ(sent(), 2U) << "its turns are not taken yet";
+  timers.advance(Duration::seconds(3));
+  ASSERT_THAT(venue.sent, SizeIs(3));
+  EXPECT_THAT(venue.sent[2].asks, SizeIs(2));
+}
+
+TEST_F(OrderBatchTest, LeavesAWholeSecondBeforeWhatComesBehindIt) {
+  burst = 1;
+  open();
+  store->opens_fail_after = 1;
+  batch({"A-1", "A-2"});
+  timers.advance(Duration::seconds(1));
+  EXPECT_EQ(sent(), 2U);
+  place("A-3");
+  timers.advance(Duration::milliseconds(999));
+  EXPECT_EQ(sent(), 2U);
+  timers.advance(Duration::milliseconds(1));
+  EXPECT_EQ(sent(), 3U);
+}
+
+TEST_F(OrderBatchTest, GoesWithoutThoseThatGaveUpBeforeAllWereThere) {
+  burst = 1;
+  open();
+  store->opens_fail_after = 1;
+  Later<std::vector<Result<Placed>>> later;
+  desk->place_batch(
+      {{.reference = "A-1", .order = an_order(), .wait_max = Duration::milliseconds(500)},
+       {.reference = "A-2", .order = an_order()}},
+      later.done());
+  timers.advance(Duration::seconds(3));
+  EXPECT_FALSE(later.value()[0].has_value() && later.value()[0]->as == PlacedAs::confirmed);
+  EXPECT_EQ(later.value()[1]->as, PlacedAs::confirmed);
+  ASSERT_THAT(venue.sent, SizeIs(1));
+  EXPECT_THAT(venue.sent[0].asks, SizeIs(1));
+}
+
 TEST_F(OrderBatchTest, SettlesEachByItsOwnAnswer) {
   burst = 1;
   open();
@@ -72,6 +118,17 @@ TEST_F(OrderBatchTest, SettlesEachByItsOwnAnswer) {
   EXPECT_EQ(placed.value()[0]->as, PlacedAs::rejected);
   EXPECT_EQ(placed.value()[1]->as, PlacedAs::confirmed);
   EXPECT_EQ(sent(), 2U);
+}
+
+TEST_F(OrderBatchTest, SaysWhichOfThemNeverLeft) {
+  burst = 1;
+  options.placement.retry.max_attempts = 1;
+  open();
+  venue.script = {{.answer = {.sent = Sent::not_sent}},
+                  {.answer = {.sent = Sent::accepted}, .lands = true}};
+  const auto placed = batch({"A-1", "A-2"});
+  EXPECT_EQ(placed.value()[0].error().code, Code::unavailable);
+  EXPECT_EQ(placed.value()[1]->as, PlacedAs::confirmed);
 }
 
 TEST_F(OrderBatchTest, AnswersNothingForNothing) {

@@ -2,11 +2,15 @@
 //
 // What was done, or may have been, is looked for at the end: an order that shows the change settles
 // what the answers left open.
+//
+// Modifications of one order go one after the other, as they came: the last word is the last one's,
+// and none begins before it is known what became of the one before. Cancels wait for nobody.
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "base/bounds.h"
 #include "core/order/change.h"
 #include "core/order/words.h"
 #include "runtime/order_desk_state.h"
@@ -26,6 +30,7 @@ class Changing : public std::enable_shared_from_this<Changing> {
   void begin(const std::string& reference);
 
  private:
+  void start();
   Result<void> check() const;
 
   // What waits for its turn is not sent any more.
@@ -40,6 +45,9 @@ class Changing : public std::enable_shared_from_this<Changing> {
   void run(const order::Note& effect);
   void run(const order::ChangeDone& effect);
 
+  ChangeAsk ask() const;
+  void prepare(bool urgent);
+  void prepared(Venue::Prepared ask, bool urgent);
   void ask_pacer(bool urgent);
   void paced(Result<void> granted);
   Result<void> record_attempt();
@@ -51,6 +59,7 @@ class Changing : public std::enable_shared_from_this<Changing> {
   // Before there was an attempt.
   void refuse(Error error);
   void answer(Result<Changed> result);
+  void pass_turn();
   // Of the last attempt.
   const std::string& request_id() const { return machine_->intent().progress.request_id; }
   std::string verb() const { return kind_ == ChangeKind::cancel ? "cancel" : "modify"; }
@@ -61,19 +70,34 @@ class Changing : public std::enable_shared_from_this<Changing> {
   const OrderChange change_;
   Done<Changed> done_;
   std::string reference_;
-  order::Intent intent_;  // as it was placed
+  bool has_turn_ = false;  // of the order's modifications, or waits for it
+  order::Intent intent_;   // as it was placed
   Seat* seat_ = nullptr;
   std::optional<order::Change> machine_;
   std::optional<SessionPacer::Ticket> ticket_;
+  Venue::Prepared prepared_;                      // of the attempt under way
   std::optional<Error> forbidden_;                // why nothing more may be sent
   order::Answer answer_{.sent = Sent::not_sent};  // the last one
 };
 
 void Changing::begin(const std::string& reference) {
   reference_ = reference;
+  if (kind_ == ChangeKind::cancel) return start();
+  const auto [turn, is_first] = desk_->modifying.try_emplace(reference_);
+  if (turn->second.size() >= bounds::orders_under_way_max) {
+    return refuse(Error(Code::unavailable, Outcome::not_applied,
+                        "Not sent: " + std::to_string(turn->second.size()) +
+                            " modifications of the order wait already. Ask again later."));
+  }
+  has_turn_ = true;
+  if (is_first) return start();
+  turn->second.emplace_back([self = shared_from_this()] { self->start(); });
+}
+
+void Changing::start() {
   if (const Result<void> may = desk_->may_begin(); !may) return refuse(may.error());
   desk_->store.get(
-      reference, on_strand(desk_, [self = shared_from_this()](Result<order::Intent> intent) {
+      reference_, on_strand(desk_, [self = shared_from_this()](Result<order::Intent> intent) {
         if (!intent) return self->refuse(intent.error());
         self->intent_ = *std::move(intent);
         const Result<void> may_begin = self->desk_->may_begin();
@@ -113,7 +137,7 @@ Result<void> Changing::check() const {
   if (kind_ == ChangeKind::modify && !changes) {
     return failure(Code::usage, "Nothing to modify: give a size, a price or a stop price.");
   }
-  return {};
+  return order::check(changed(intent_.order, change_));
 }
 
 // A desk that drains sends nothing more; what is on the wire is waited for.
@@ -142,8 +166,33 @@ void Changing::run(const order::AskPace& effect) {
   seat_->venue.ready(on_strand(desk_, [self = shared_from_this(), urgent = effect.urgent] {
     if (self->desk_->draining) return self->handle(order::Withdrawn{});
     if (self->forbidden_) return self->handle(order::PaceRefused{*self->forbidden_});
-    self->ask_pacer(urgent);
+    self->prepare(urgent);
   }));
+}
+
+ChangeAsk Changing::ask() const {
+  return {.order = intent_.order,
+          .reference = intent_.reference,
+          .order_id = intent_.progress.order_id,
+          .request_id = request_id(),
+          .timeout = desk_->options.placement.retry.attempt_timeout,
+          .change = change_};
+}
+
+void Changing::prepare(bool urgent) {
+  if (kind_ == ChangeKind::cancel) return prepared(ask(), urgent);
+  seat_->venue.prepare(ask(),
+                       on_strand(desk_, [self = shared_from_this(), urgent](Venue::Prepared ask) {
+                         self->prepared(std::move(ask), urgent);
+                       }));
+}
+
+// What is not to be sent takes no turn: it is an attempt that ends where it began.
+void Changing::prepared(Venue::Prepared ask, bool urgent) {
+  if (desk_->draining) return handle(order::Withdrawn{});
+  prepared_ = std::move(ask);
+  if (!prepared_) return handle(order::PaceGranted{});
+  ask_pacer(urgent);
 }
 
 void Changing::ask_pacer(bool urgent) {
@@ -185,18 +234,13 @@ Result<void> Changing::record_attempt() {
   return desk_->keep(std::move(attempt));
 }
 
-void Changing::run(const order::Send& effect) {
-  ChangeAsk ask{.order = intent_.order,
-                .reference = intent_.reference,
-                .order_id = intent_.progress.order_id,
-                .request_id = effect.request_id,
-                .timeout = desk_->options.placement.retry.attempt_timeout,
-                .change = change_};
+void Changing::run(const order::Send&) {
+  if (!prepared_) return answered(prepared_.error());
   auto done = on_strand(desk_, [self = shared_from_this()](order::Answer answer) {
     self->answered(std::move(answer));
   });
-  if (kind_ == ChangeKind::cancel) return seat_->venue.cancel(std::move(ask), std::move(done));
-  seat_->venue.modify(std::move(ask), std::move(done));
+  if (kind_ == ChangeKind::cancel) return seat_->venue.cancel(*prepared_, std::move(done));
+  seat_->venue.modify(*prepared_, std::move(done));
 }
 
 void Changing::answered(order::Answer answer) {
@@ -226,10 +270,7 @@ void Changing::looked(const Result<void>& result, const Result<order::VenueOrder
     found();
   }
   Changed changed{.intent = intent_, .answer = answer_};
-  order::Order& order = changed.intent.order;  // as it is now
-  if (change_.size) order.size = *change_.size;
-  if (change_.price) order.price = change_.price;
-  if (change_.stop_price) order.stop_price = change_.stop_price;
+  changed.intent.order = pawl::changed(intent_.order, change_);  // as it is now
   changed.intent.progress.request_id = request_id();
   if (seen) changed.intent.progress.life = changed.life = seen->life;
   end(std::move(changed));
@@ -279,8 +320,20 @@ void Changing::refuse(Error error) {
 
 void Changing::answer(Result<Changed> result) {
   desk_->changes.erase(this);
+  pass_turn();
   std::exchange(done_, {})(std::move(result));
   desk_->look_whether_drained();
+}
+
+void Changing::pass_turn() {
+  if (!has_turn_) return;
+  const auto turn = desk_->modifying.find(reference_);
+  if (turn->second.empty()) {
+    desk_->modifying.erase(turn);
+    return;
+  }
+  desk_->strand.post(std::move(turn->second.front()));
+  turn->second.pop_front();
 }
 
 }  // namespace

@@ -114,6 +114,16 @@ TEST_F(OrderChanges, ModifiesOnce) {
   EXPECT_EQ(venue.changed[0].second.change.price, *parse_decimal("49000"));
 }
 
+TEST_F(OrderChanges, TellsTheTermsAsTheyAreNowAndKeepsThoseItWasPlacedWith) {
+  place("A-1");
+  timers.advance(Duration::seconds(1));
+  const auto modified = modify("A-1", {.size = *parse_decimal("0.05")});
+  order::Order now = an_order();
+  now.size = *parse_decimal("0.05");
+  EXPECT_EQ(modified.value().intent.order, now);
+  EXPECT_EQ(kept("A-1").order, an_order()) << "the reference stands for what was placed";
+}
+
 TEST_F(OrderChanges, SendsAModificationAgainWhoseAnswerGotLost) {
   place("A-1");
   venue.changes = {lost};
@@ -201,6 +211,7 @@ TEST_F(OrderChanges, RecordsEveryAttemptAndWhatWasDecidedOfIt) {
   for (const audit::Event& event : sink.events()) {
     if (event.type != audit::EventType::order || event.operation != "modify_order") continue;
     EXPECT_EQ(event.correlation.external_reference, "A-1");
+    EXPECT_EQ(event.correlation.correlation_id, "A-1");
     EXPECT_THAT(event.correlation.request_id, HasSubstr("A-1_modify_"));
     way += is_decision(event) ? "decided " : "attempt ";
   }
@@ -249,7 +260,10 @@ TEST_F(OrderChanges, BelievesTheOrderThatIsCanceledAndRecordsIt) {
 }
 
 TEST_F(OrderChanges, CannotSeeAStopPriceInTheOrder) {
-  place("A-1");
+  order::Order stop = an_order();
+  stop.type = order::Type::stop;
+  stop.stop_price = std::exchange(stop.price, {});
+  place("A-1", stop);
   venue.changes = {lost, lost, lost};
   const auto modified = modify("A-1", {.stop_price = *parse_decimal("48000")});
   timers.advance(Duration::minutes(1));
@@ -317,6 +331,102 @@ TEST_F(OrderChanges, RefusesWhatWasNeverPlacedOrIsNotKnownToBe) {
   place("A-2");
   EXPECT_THAT(cancel("A-2").error().message, HasSubstr("Reconcile it first"));
   EXPECT_TRUE(venue.changed.empty());
+}
+
+TEST_F(OrderChanges, RefusesAPriceThatTheOrderDoesNotHave) {
+  place("A-1");
+  order::Order market = an_order();
+  market.type = order::Type::market;
+  market.price.reset();
+  place("A-2", market);
+  timers.advance(Duration::seconds(2));
+  for (const auto& refused : {modify("A-1", {.stop_price = *parse_decimal("48000")}),
+                              modify("A-2", {.price = *parse_decimal("49000")}),
+                              modify("A-2", {.stop_price = *parse_decimal("48000")}),
+                              modify("A-1", {.size = *parse_decimal("0")})}) {
+    EXPECT_EQ(refused.error().code, Code::invalid);
+    EXPECT_EQ(refused.error().outcome, Outcome::not_applied);
+    EXPECT_THAT(refused.error().message, HasSubstr("external_reference=A-"));
+  }
+  EXPECT_THAT(venue.prepared, IsEmpty());
+  EXPECT_THAT(venue.changed, IsEmpty());
+}
+
+TEST_F(OrderChanges, ReadsWhatAModificationNeedsBeforeItsTurn) {
+  place("A-1");
+  const SteadyInstant asked = clock.steady_now();
+  modify("A-1", {.size = *parse_decimal("0.05")});
+  ASSERT_THAT(venue.prepared, SizeIs(1));
+  EXPECT_EQ(venue.prepared[0], asked);
+  EXPECT_THAT(venue.changed, IsEmpty());
+  timers.advance(Duration::seconds(1));
+  ASSERT_THAT(venue.changed, SizeIs(1));
+  EXPECT_TRUE(venue.changed[0].second.prepared);
+}
+
+TEST_F(OrderChanges, TakesNoTurnForWhatIsNotSent) {
+  place("A-1");
+  timers.advance(Duration::seconds(1));
+  venue.unprepared = {{.sent = Sent::refused, .message = "no"}};
+  const auto refused = modify("A-1", {.size = *parse_decimal("0.05")});
+  EXPECT_EQ(refused.error().code, Code::refused);
+  place("A-2");
+  EXPECT_EQ(sent(), 2U) << "the turn was free";
+  EXPECT_THAT(venue.changed, IsEmpty());
+}
+
+TEST_F(OrderChanges, PreparesAgainWhatCouldNotBeSeen) {
+  place("A-1");
+  venue.unprepared = {{.sent = Sent::not_sent, .message = "open orders were not read"}};
+  const auto modified = modify("A-1", {.size = *parse_decimal("0.05")});
+  timers.advance(Duration::seconds(10));
+  EXPECT_EQ(modified.value().answer.sent, Sent::accepted);
+  EXPECT_THAT(venue.prepared, SizeIs(2));
+  EXPECT_THAT(venue.changed, SizeIs(1));
+}
+
+TEST_F(OrderChanges, ModifiesAnOrderInTheOrderOfTheCalls) {
+  place("A-1");
+  venue.changes = {lost};
+  const auto first = modify("A-1", {.price = *parse_decimal("49000")});
+  const auto second = modify("A-1", {.price = *parse_decimal("48000")});
+  const auto third = modify("A-1", {.price = *parse_decimal("47000")});
+  timers.advance(Duration::minutes(1));
+  std::vector<std::string> prices;
+  for (const auto& [verb, ask] : venue.changed) prices.push_back(to_string(*ask.change.price));
+  EXPECT_THAT(prices, ::testing::ElementsAre("49000", "49000", "48000", "47000"));
+  for (const auto& each : {first, second, third}) {
+    EXPECT_EQ(each.value().answer.sent, Sent::accepted);
+  }
+}
+
+TEST_F(OrderChanges, LetsModificationsOfOtherOrdersAndCancelsPass) {
+  place("A-1");
+  place("A-2");
+  timers.advance(Duration::seconds(2));
+  venue.changes = {{.sent = Sent::rate_limited, .retry_after = Duration::minutes(1)}};
+  modify("A-1", {.price = *parse_decimal("49000")});
+  const auto waits = modify("A-1", {.price = *parse_decimal("48000")});
+  const auto other = modify("A-2", {.price = *parse_decimal("49000")});
+  const auto canceled = cancel("A-1");
+  timers.advance(Duration::seconds(10));
+  EXPECT_EQ(other.value().answer.sent, Sent::accepted);
+  EXPECT_EQ(canceled.value().life, Life::canceled);
+  EXPECT_FALSE(waits.is_over());
+  timers.advance(Duration::minutes(2));
+  EXPECT_EQ(waits.error().code, Code::refused) << "the order is over";
+}
+
+TEST_F(OrderChanges, EndsModificationsThatWaitForAnotherWhenTheDeskDrains) {
+  place("A-1");
+  modify("A-1", {.price = *parse_decimal("49000")});
+  const auto waits = modify("A-1", {.price = *parse_decimal("48000")});
+  Later<void> drained;
+  desk->drain(drained.done());
+  EXPECT_TRUE(drained.is_over());
+  EXPECT_EQ(waits.error().code, Code::unavailable);
+  EXPECT_EQ(waits.error().outcome, Outcome::not_applied);
+  EXPECT_THAT(venue.changed, IsEmpty());
 }
 
 TEST_F(OrderChanges, SendsNothingThatTheAuditLogDoesNotTake) {

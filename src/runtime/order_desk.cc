@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/audit/order_correlation.h"
 #include "runtime/order_desk_state.h"
 #include "runtime/order_work.h"
 
@@ -42,6 +43,7 @@ Desk::Desk(OrderDesk::Options options_, OrderDesk::Ports ports_)
 Result<void> Desk::keep(audit::Event event) {
   if (ports.audit == nullptr) return {};
   const Correlation ids = event.correlation;
+  event.correlation = audit::found_by_reference(ids);
   const std::string operation = event.operation;
   Result<void> kept = ports.audit->append(std::move(event));
   if (!kept) tell(AuditFailed{.ids = ids, .operation = operation, .error = kept.error()});
@@ -59,8 +61,8 @@ Result<Seat*> Desk::seat(const std::string& venue) {
   if (found != seats.end()) return &found->second;
   std::string known;
   for (const auto& [name, seat] : seats) known += known.empty() ? name : ", " + name;
-  return failure(Code::invalid, "No venue '" + venue + "' is configured. There is: " +
-                                    (known.empty() ? "none" : known) + ".");
+  return failure(Code::not_found, "No venue '" + venue + "' is configured. There is: " +
+                                      (known.empty() ? "none" : known) + ".");
 }
 
 void Desk::look_whether_drained() {
@@ -126,13 +128,19 @@ Correlation ids_of(const order::Intent& intent) {
   return {.request_id = intent.progress.request_id, .external_reference = intent.reference};
 }
 
+std::string unsent_text(const order::Progress& progress) {
+  return "Nothing was sent: " + progress.reason + ". The same reference may be placed again.";
+}
+
 Placed placed(order::Intent intent, order::Quota quota) {
   Placed placed{.as = placed_as(intent.progress.status), .quota = quota};
   if (placed.as != PlacedAs::confirmed) {
-    placed.message = tagged(intent.progress.reason.empty() ? "its outcome is not known yet; "
-                                                             "`pawl order reconcile` looks for it"
-                                                           : intent.progress.reason,
-                            intent.reference, intent.progress.request_id);
+    const order::Progress& progress = intent.progress;
+    const std::string why = progress.unsent           ? unsent_text(progress)
+                            : progress.reason.empty() ? "its outcome is not known yet; "
+                                                        "`pawl order reconcile` looks for it"
+                                                      : progress.reason;
+    placed.message = tagged(why, intent.reference, progress.request_id);
   }
   placed.intent = std::move(intent);
   return placed;
@@ -180,6 +188,7 @@ OrderDesk::~OrderDesk() {
   desk_->strand.close();
   // Works hold the desk; and a pacer must not end in a callback of its own.
   desk_->works.clear();
+  desk_->modifying.clear();
   desk_->at_gate.clear();
   desk_->resumers.clear();
   desk_->drainers.clear();

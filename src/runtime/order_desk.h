@@ -9,16 +9,22 @@
 //           hears of a placement is confirmed, rejected, denied or unresolved; an Error means that
 //           nothing was sent for it now. The decisions are those of core/order/placement.h; this
 //           runs their effects.
-//           A placement of a reference that is known: the stored answer, nothing is sent; another
-//           order under it: Code::refused. Somebody else works on it: waits for their outcome.
+//           One of which no byte left, on any attempt (a venue that cannot be reached, a turn or an
+//           audit log that said no, a caller who gave up) is Code::unavailable: it is kept as
+//           rejected, and its reference may be placed again.
+//           A placement of a reference that is known otherwise: the stored answer, nothing is sent;
+//           another order under it: Code::refused. Somebody else works on it: waits for their
+//           outcome.
 //           Denied by the weekly limit: nothing is kept.
 // Start:    open intents of processes that are gone are taken over and reconciled before anything
 //           new leaves: by resume(), or by the first placement. One that is absent is sent again
 //           only if its reference is being placed again just then; else it ends as rejected. Those
 //           that stay unresolved hold nobody up.
 // Pace:     every placement, change and cancel takes a turn of its session's pacer; cancels and
-//           reduce-only in its urgent lane. Every answer is heard by the pacer. What a venue does
-//           between its turn and the first byte (a new token, the venue's time) is not paced.
+//           reduce-only in its urgent lane. Every answer is heard by the pacer. What a venue must
+//           learn or read first (a token, its time, the order as it is), it does before the turn;
+//           what has no token any more when its turn comes is not sent in it.
+// Changes:  modifications of one order go one after the other, as they came; cancels wait for none.
 // Audit:    every decision is an event before its effect; what the audit log does not take is not
 //           sent.
 // Errors:   refused (3), unresolved (4), not_found (5), unavailable (6), invalid (1). Those about
@@ -59,8 +65,8 @@ struct Desk;
 struct PlaceRequest {
   std::string reference = {};  // empty: one is made
   order::Order order = {};
-  // How long the caller waits. What was not sent by then is withdrawn (rejected); of the rest the
-  // caller hears unresolved, and work goes on.
+  // How long the caller waits. What was not sent by then is withdrawn (rejected, or unavailable if
+  // nothing of it ever left); of the rest the caller hears unresolved, and work goes on.
   Duration wait_max = Duration::max();
 };
 
@@ -100,12 +106,13 @@ struct BackfillAsk {
 struct BackfillProgress {
   std::string venue = {};
   std::size_t pages = 0;
-  std::size_t orders = 0;  // that the venue showed
+  std::size_t orders = 0;  // that the venue showed, each once
   std::size_t inserted = 0;
   Instant reached = {};  // the oldest order so far
+  int done_milli = 0;    // of what there is to read: 1000 is all of it
 };
 struct BackfillSummary {
-  std::size_t orders = 0;
+  std::size_t orders = 0;  // that the venues showed, each once
   std::size_t inserted = 0;
   std::vector<std::string> notes = {};  // what venues no longer keep
 };
@@ -137,7 +144,7 @@ class OrderDesk {
     CounterStore& counters;      // that the paces are kept in
     EventSink* audit = nullptr;  // null: no audit log is kept
     desk::Tell note = {};
-    std::function<void(const limit::pacer::Note&)> pace_note = {};
+    SessionPacer::Tell pace_note = {};
   };
   struct Options {
     order::FrequencyLimit limit = {};
@@ -174,7 +181,8 @@ class OrderDesk {
 
   // Takes over what processes that are gone left open, and waits for it.
   void resume(Done<desk::Resumed> done);
-  // Looks at orders that are not known to be over; how many.
+  // Looks at orders that are not known to be over; how many. At most bounds::orders_polled_max of
+  // a venue: the next call goes on behind them.
   void poll_statuses(Done<std::size_t> done);
   // From a venue's channel.
   void seen(const std::string& venue, const order::VenueOrder& order);

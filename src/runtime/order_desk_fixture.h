@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -42,6 +43,7 @@ class FlakyIntentStore final : public IntentStore {
 
   // So many calls fail from now on.
   int opens_fail = 0;
+  std::optional<int> opens_fail_after = {};  // so many calls from now one fails
   int saves_fail = 0;
   bool open_is_lost = false;  // the next one: it is kept, held by nobody, and its answer is lost
   int opens = 0;
@@ -51,6 +53,10 @@ class FlakyIntentStore final : public IntentStore {
   void open(NewIntent intent, Done<Opening> done) override {
     ++opens;
     if (opens_fail > 0 && opens_fail-- > 0) return done(down());
+    if (opens_fail_after && (*opens_fail_after)-- == 0) {
+      opens_fail_after.reset();
+      return done(down());
+    }
     if (!std::exchange(open_is_lost, false)) return store_.open(std::move(intent), std::move(done));
     store_.open(std::move(intent), [&](const Result<Opening>& opening) {
       store_.release(std::get<OpenedIntent>(*opening).intent.id);
@@ -85,9 +91,9 @@ class FlakyIntentStore final : public IntentStore {
                 Done<bool> done) override {
     store_.set_life(std::move(venue), std::move(order_id), life, std::move(done));
   }
-  void unfinished(std::string venue, std::size_t limit,
+  void unfinished(std::string venue, std::int64_t after, std::size_t limit,
                   Done<std::vector<order::Intent>> done) override {
-    store_.unfinished(std::move(venue), limit, std::move(done));
+    store_.unfinished(std::move(venue), after, limit, std::move(done));
   }
   void history_is_empty(Done<bool> done) override { store_.history_is_empty(std::move(done)); }
   Result<void> health() override { return {}; }
@@ -119,15 +125,19 @@ class FakeVenue final : public Venue {
     bool lands = false;  // an order is in the book afterwards, whatever the answer
     bool held = false;   // the answer waits for answer_held()
   };
-  std::deque<Step> script;              // of placements, one an order
-  std::deque<order::Answer> changes;    // of modify and cancel
-  std::deque<order::Reading> readings;  // before the book is read
+  std::deque<Step> script;               // of placements, one an order
+  std::deque<order::Answer> changes;     // of modify and cancel
+  std::deque<order::Answer> unprepared;  // in the place of modifications, before their turns
+  std::deque<order::Reading> readings;   // before the book is read
   std::vector<Sent> sent;
   std::vector<std::pair<std::string, ChangeAsk>> changed;
+  std::vector<SteadyInstant> prepared;
   std::vector<order::VenueOrder> book;
   std::vector<HistoryPage> pages;
   int reads = 0;
   bool enforces = true;
+  std::set<std::string> not_looked_at;  // by order id
+  std::string name_begins = {};         // what the venue puts before a reference
   HeardAnswer heard;
   std::function<void(order::VenueOrder)> told;
 
@@ -135,6 +145,9 @@ class FakeVenue final : public Venue {
   Result<void> check(const order::Order&, const std::string& reference) const override {
     if (reference.size() > 32) return failure(Code::invalid, "the reference is too long for okx");
     return {};
+  }
+  std::string name_of(const std::string& reference) const override {
+    return name_begins + reference;
   }
   bool enforces_reduce_only(const order::Order& order) const override {
     return order.reduce_only && enforces;
@@ -167,6 +180,13 @@ class FakeVenue final : public Venue {
   void precheck(PlaceAsk, Done<Result<Precheck>> done) override {
     done(Precheck{.ok = true, .message = "enough margin"});
   }
+  void prepare(ChangeAsk ask, Done<Prepared> done) override {
+    prepared.push_back(clock_.steady_now());
+    if (unprepared.empty()) return Venue::prepare(std::move(ask), std::move(done));
+    const order::Answer answer = unprepared.front();
+    unprepared.pop_front();
+    done(std::unexpected(answer));
+  }
   void modify(ChangeAsk ask, Done<order::Answer> done) override {
     changed.emplace_back("modify", std::move(ask));
     done(next_change());
@@ -190,7 +210,7 @@ class FakeVenue final : public Venue {
     }
     order::Reading reading{.whole = true};
     for (const order::VenueOrder& order : book) {
-      if (order.reference == ask.reference) reading.orders.push_back(order);
+      if (order.reference == name_of(ask.reference)) reading.orders.push_back(order);
     }
     const auto found = reading.orders.empty() ? order::SourceRead::Found::absent
                                               : order::SourceRead::Found::present;
@@ -198,6 +218,7 @@ class FakeVenue final : public Venue {
     done(std::move(reading));
   }
   void look(ReadAsk ask, Done<Result<order::VenueOrder>> done) override {
+    if (not_looked_at.contains(ask.order_id)) return done(failure(Code::unavailable, "busy"));
     for (const order::VenueOrder& order : book) {
       if (order.order_id == ask.order_id) return done(order);
     }
@@ -214,7 +235,7 @@ class FakeVenue final : public Venue {
  private:
   const order::VenueOrder& add(const PlaceAsk& ask) {
     book.push_back({.order_id = std::to_string(1000 + book.size()),
-                    .reference = ask.reference,
+                    .reference = name_of(ask.reference),
                     .instrument = order::instrument_name(ask.order),
                     .side = ask.order.side,
                     .type = std::string(order::to_string(ask.order.type)),

@@ -14,6 +14,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -70,12 +72,15 @@ struct Desk : std::enable_shared_from_this<Desk> {
   std::size_t placings = 0;  // calls of place() that are not answered
   // Modifications and cancels that are not answered: how to tell each that nobody waits for it.
   std::map<const void*, std::function<void()>> changes;
+  // By reference: a modification is under way, and these wait for its end.
+  std::map<std::string, std::deque<std::move_only_function<void()>>, std::less<>> modifying;
   enum class Gate : std::uint8_t { closed, resuming, open };
   Gate gate = Gate::closed;
   // Wait for the gate: told whether it is open, and how the start went if not.
   std::vector<std::move_only_function<void(const Result<void>&)>> at_gate;
   std::multiset<std::string, std::less<>> wanted;  // references that are waited for there
   std::vector<Done<Resumed>> resumers;
+  std::map<std::string, std::int64_t, std::less<>> polled_to;  // by venue: the last one looked at
   bool draining = false;
   std::vector<Done<void>> drainers;
 
@@ -112,6 +117,8 @@ auto on_strand(DeskPtr desk, Work work) {
 std::string tagged(std::string text, std::string_view reference, std::string_view request_id = {});
 Error tagged(Error error, std::string_view reference, std::string_view request_id = {});
 Correlation ids_of(const order::Intent& intent);
+// Of a rejected one of which no byte left: why, and that it may be placed again.
+std::string unsent_text(const order::Progress& progress);
 // What a caller hears of an intent as it is.
 Placed placed(order::Intent intent, order::Quota quota);
 // An event of type order about a call, before it leaves.

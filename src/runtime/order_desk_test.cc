@@ -40,7 +40,8 @@ TEST_F(OrderDeskEnd, WithdrawsWhatHasNotLeft) {
   const auto waits = place("A-2");
   const auto drained = drain();
   EXPECT_TRUE(drained.is_over());
-  EXPECT_EQ(waits.value().as, PlacedAs::rejected);
+  EXPECT_EQ(waits.error().code, Code::unavailable);
+  EXPECT_EQ(kept("A-2").progress.status, Status::rejected);
   EXPECT_EQ(sent(), 1U);
 }
 

@@ -19,9 +19,10 @@ std::shared_ptr<OrderPace> OrderPace::open(SessionPacer::Options options, Ports 
       std::move(options),
       SessionPacer::Ports{.clock = ports.clock, .counters = ports.counters, .events = ports.audit},
       std::move(hooks));
-  venue.on_heard([weak](int status, const std::vector<limit::Field>& fields) {
-    if (const auto self = weak.lock()) self->pacer_->heard("order", status, fields);
-  });
+  venue.on_heard(
+      [weak](int status, const std::vector<limit::Field>& fields, const Correlation& ids) {
+        if (const auto self = weak.lock()) self->pacer_->heard("order", status, fields, ids);
+      });
   return pace;
 }
 

@@ -24,7 +24,7 @@ class OrderPace : public std::enable_shared_from_this<OrderPace> {
     Timers& timers;
     CounterStore& counters;
     EventSink* audit = nullptr;
-    std::function<void(const limit::pacer::Note&)> note = {};
+    SessionPacer::Tell note = {};
   };
   static std::shared_ptr<OrderPace> open(SessionPacer::Options options, Ports ports, Venue& venue);
 

@@ -29,10 +29,12 @@ TEST_F(OrderPaceTest, LetsOneLeaveASecond) {
 }
 
 TEST_F(OrderPaceTest, WaitsForTheResetThatTheVenueNamed) {
-  venue.heard(429, {{"X-RateLimit-SessionOrders-Remaining", "0"},
-                    {"X-RateLimit-SessionOrders-Reset", "5"},
-                    {"X-RateLimit-AppDay-Remaining", "9000"},
-                    {"X-RateLimit-AppDay-Reset", "40000"}});
+  venue.heard(429,
+              {{"X-RateLimit-SessionOrders-Remaining", "0"},
+               {"X-RateLimit-SessionOrders-Reset", "5"},
+               {"X-RateLimit-AppDay-Remaining", "9000"},
+               {"X-RateLimit-AppDay-Reset", "40000"}},
+              {});
   const auto asked = ask();
   timers.advance(Duration::milliseconds(4'900));
   EXPECT_FALSE(asked.is_over());
@@ -43,7 +45,7 @@ TEST_F(OrderPaceTest, WaitsForTheResetThatTheVenueNamed) {
 TEST_F(OrderPaceTest, IgnoresAVenueThatSpeaksAfterTheEnd) {
   const HeardAnswer late = venue.heard;
   pace.reset();
-  late(429, {});
+  late(429, {}, {});
   timers.advance(Duration::minutes(1));
 }
 

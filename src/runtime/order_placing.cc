@@ -43,6 +43,7 @@ void Placing::begin() {
     if (self->stage_ != Stage::gate) return;
     if (passed) return self->get_ready();
     const Error& error = passed.error();
+    if (self->desk_->draining) return self->answer(std::unexpected(error));
     if (error.code == Code::unavailable) {
       using What = StoreFailed::What;
       self->desk_->tell(StoreFailed{.what = What::check, .ids = self->ids(), .error = error});
@@ -65,6 +66,7 @@ void Placing::open() {
   counts_ = order::counts(desk_->options.limit, request_.order, enforced);
   request_id_ = request_id(request_.reference, "place", now, desk_->ports.entropy.next());
   desk_->store.open({.reference = request_.reference,
+                     .venue_name = seat_->venue.name_of(request_.reference),
                      .order = request_.order,
                      .request_id = request_id_,
                      .counts = counts_,
@@ -81,10 +83,7 @@ void Placing::opened(Result<Opening> opening) {
 }
 
 void Placing::unverified(Error error) {
-  if (error.code == Code::unavailable) {
-    error.message =
-        "Order rejected: unable to verify frequency limit (database error): " + error.message;
-  }
+  if (error.code == Code::unavailable) error.message = order::unverified_text(error.message);
   answer(std::unexpected(std::move(error)));
 }
 
@@ -230,12 +229,17 @@ void Placing::ended(const WorkEnd& end) {
                                                 "and `pawl order reconcile` goes on with it";
     told.message = tagged(std::string(why), end.intent.reference, end.intent.progress.request_id);
   }
+  if (told.as == PlacedAs::rejected && end.intent.progress.unsent) {
+    return answer(nothing_sent(end.intent));
+  }
   if (!quota_) return answer_with_quota(std::move(told));
   if (told.as == PlacedAs::rejected && counts_ && told.quota.enabled) --told.quota.used;
   answer(std::move(told));
 }
 
+// Whoever ended it has not let go of it yet, else it had been opened anew.
 void Placing::replay(order::Intent intent) {
+  if (intent.progress.unsent) return answer(nothing_sent(intent));
   desk_->tally.replayed();
   Placed stored = placed(std::move(intent), {});
   stored.replayed = true;
@@ -257,8 +261,8 @@ void Placing::time_is_up() {
   switch (stage_) {
     case Stage::gate:
       return answer(failure(Code::unavailable,
-                            "Not sent: its time is up, and orders that an earlier process left "
-                            "open are not settled yet. Nothing was kept."));
+                            "Not sent: its time was up before it was known what became of orders "
+                            "that earlier processes may have left open. Nothing was kept."));
     case Stage::opening:
       late_ = true;
       return;
@@ -278,8 +282,15 @@ void Placing::time_is_up() {
   }
 }
 
+// The caller may do better to wait than to think of another order.
+std::unexpected<Error> Placing::nothing_sent(const order::Intent& intent) {
+  request_id_ = intent.progress.request_id;
+  return std::unexpected(
+      Error(Code::unavailable, Outcome::not_applied, unsent_text(intent.progress)));
+}
+
 void Placing::leave_batch() {
-  if (batch_) std::exchange(batch_, {})->leave();
+  if (batch_) std::exchange(batch_, {})->leave(false);
 }
 
 void Placing::answer(Result<Placed> answer) {

@@ -45,6 +45,8 @@ class Placing : public std::enable_shared_from_this<Placing> {
   void listen(const std::shared_ptr<OrderWork>& work);
   void ended(const WorkEnd& end);
   void replay(order::Intent intent);
+  // What is answered to an intent of which no byte left.
+  std::unexpected<Error> nothing_sent(const order::Intent& intent);
   void time_is_up();
   void leave_batch();
   // Answers with the quota as it is now.
@@ -60,7 +62,7 @@ class Placing : public std::enable_shared_from_this<Placing> {
   PlaceRequest request_;
   Done<Placed> done_;
   Seat* seat_ = nullptr;
-  std::string request_id_;  // of the first attempt
+  std::string request_id_;  // of the first attempt, until there is an outcome
   bool counts_ = true;
   std::shared_ptr<OrderBatch> batch_;
   std::optional<order::Quota> quota_;  // as it was opened

@@ -15,8 +15,18 @@ using order::Sent;
 using order::Status;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
-using OrderPlacing = OrderDeskTest;
+class OrderPlacing : public OrderDeskTest {
+ protected:
+  std::int64_t used() {
+    Later<order::Quota> quota;
+    desk->quota(quota.done());
+    return quota.value().used;
+  }
+  const order::Answer unreachable{
+      .sent = Sent::not_sent, .code = "unavailable", .message = "okx.test: connection refused"};
+};
 
 TEST_F(OrderPlacing, ConfirmsWhatTheVenueAccepts) {
   const auto placed = place("A-1");
@@ -221,13 +231,111 @@ TEST_F(OrderPlacing, TellsACallerWhoseTimeIsUpThatNobodyKnowsAndGoesOn) {
 
 TEST_F(OrderPlacing, WithdrawsWhatHasNotLeftWhenTheCallersTimeIsUp) {
   place("A-1");
-  venue.heard(429, {{"Retry-After", "60"}});
+  venue.heard(429, {{"Retry-After", "60"}}, {});
   const auto placed = place("A-2", an_order(), Duration::seconds(3));
   timers.advance(Duration::seconds(3));
-  EXPECT_EQ(placed.value().as, PlacedAs::rejected);
-  EXPECT_EQ(placed.value().quota.used, 1);
+  EXPECT_EQ(placed.error().code, Code::unavailable);
+  EXPECT_EQ(placed.error().outcome, Outcome::not_applied);
+  EXPECT_EQ(kept("A-2").progress.status, Status::rejected);
+  EXPECT_EQ(used(), 1);
   timers.advance(Duration::minutes(5));
   EXPECT_EQ(sent(), 1U);
+}
+
+// ---- nothing ever left
+
+TEST_F(OrderPlacing, SaysThatNothingWasSentWhenTheVenueCannotBeReached) {
+  for (int i = 0; i < 3; ++i) venue.script.push_back({.answer = unreachable});
+  const auto placed = place("A-1");
+  timers.advance(Duration::minutes(1));
+  const Error& error = placed.error();
+  EXPECT_EQ(error.code, Code::unavailable);
+  EXPECT_EQ(error.outcome, Outcome::not_applied);
+  EXPECT_THAT(error.message, StartsWith("Nothing was sent: "));
+  EXPECT_THAT(error.message, HasSubstr("connection refused"));
+  EXPECT_THAT(error.message, HasSubstr("may be placed again"));
+  const order::Intent intent = kept("A-1");
+  EXPECT_EQ(intent.progress.attempts, 3);
+  EXPECT_EQ(intent.progress.status, Status::rejected);
+  EXPECT_THAT(error.message,
+              HasSubstr("(external_reference=A-1, request_id=" + intent.progress.request_id + ")"))
+      << "of the last attempt";
+  EXPECT_EQ(used(), 0);
+  EXPECT_TRUE(was_told(order::Told::order_placement_failed_final));
+}
+
+TEST_F(OrderPlacing, PlacesAgainUnderTheSameReferenceWhatNeverLeft) {
+  for (int i = 0; i < 3; ++i) venue.script.push_back({.answer = unreachable});
+  const auto first = place("A-1");
+  timers.advance(Duration::minutes(1));
+  EXPECT_EQ(first.error().code, Code::unavailable);
+  clock.set_wall(clock.wall_now() + Duration::days(7));
+  const auto second = place("A-1");
+  EXPECT_EQ(second.value().as, PlacedAs::confirmed);
+  EXPECT_FALSE(second.value().replayed);
+  EXPECT_EQ(second.value().quota.used, 1);
+  EXPECT_EQ(used(), 1) << "in the week that is";
+  EXPECT_EQ(second.value().intent.created, clock.wall_now());
+  EXPECT_EQ(sent(), 4U);
+  EXPECT_THAT(second.value().intent.progress.evidence, SizeIs(5)) << "of both";
+  EXPECT_TRUE(place("A-1").value().replayed) << "from now on it is known";
+  EXPECT_EQ(sent(), 4U);
+}
+
+TEST_F(OrderPlacing, RefusesAnotherOrderUnderAReferenceOfWhichNothingLeft) {
+  for (int i = 0; i < 3; ++i) venue.script.push_back({.answer = unreachable});
+  place("A-1");
+  timers.advance(Duration::minutes(1));
+  EXPECT_EQ(place("A-1", an_order("0.2")).error().code, Code::refused);
+  EXPECT_EQ(sent(), 3U);
+}
+
+TEST_F(OrderPlacing, DeniesWhatIsPlacedAgainWhenTheWeekIsFull) {
+  options.limit.weekly_max_orders = 1;
+  open();
+  for (int i = 0; i < 3; ++i) venue.script.push_back({.answer = unreachable});
+  place("A-1");
+  timers.advance(Duration::minutes(1));
+  EXPECT_EQ(place("A-2").value().as, PlacedAs::confirmed);
+  EXPECT_EQ(place("A-1").value().as, PlacedAs::denied);
+  EXPECT_EQ(kept("A-1").progress.status, Status::rejected);
+}
+
+TEST_F(OrderPlacing, GoesOnWithWhatWasOpenedAgainWhenTheStoresAnswerIsLost) {
+  for (int i = 0; i < 3; ++i) venue.script.push_back({.answer = unreachable});
+  place("A-1");
+  timers.advance(Duration::minutes(1));
+  store->open_is_lost = true;
+  const auto again = place("A-1");
+  timers.advance(Duration::seconds(1));
+  EXPECT_EQ(again.value().as, PlacedAs::confirmed);
+  EXPECT_EQ(venue.reads, 0) << "it is its own: nothing of it had left";
+}
+
+TEST_F(OrderPlacing, SaysThatNothingWasSentOnlyOnceThatIsOnRecord) {
+  place("A-1");
+  venue.heard(429, {{"Retry-After", "60"}}, {});
+  const auto placed = place("A-2", an_order(), Duration::seconds(3));
+  store->saves_fail = 1;
+  timers.advance(Duration::seconds(3));
+  EXPECT_EQ(placed.value().as, PlacedAs::unresolved);
+  EXPECT_EQ(kept("A-2").progress.status, Status::sending);
+  timers.advance(Duration::seconds(1));
+  EXPECT_TRUE(kept("A-2").progress.unsent);
+}
+
+TEST_F(OrderPlacing, SaysSoWhileAnotherProcessHasNotLetGoOfIt) {
+  MemoryIntentStore other(intents);
+  order::Progress ended{.status = Status::rejected, .request_id = "r", .reason = "no way there"};
+  ended.unsent = true;
+  other.open({.reference = "A-1", .order = an_order(), .now = clock.wall_now()},
+             [&](const Result<Opening>& opening) {
+               other.save(std::get<OpenedIntent>(*opening).intent.id, ended, [](auto) {});
+             });
+  const auto placed = place("A-1");
+  EXPECT_EQ(placed.error().code, Code::unavailable);
+  EXPECT_THAT(placed.error().message, HasSubstr("Nothing was sent: no way there"));
+  EXPECT_EQ(sent(), 0U);
 }
 
 TEST_F(OrderPlacing, RecordsEveryDecisionBeforeItsEffect) {
@@ -237,6 +345,7 @@ TEST_F(OrderPlacing, RecordsEveryDecisionBeforeItsEffect) {
   for (const audit::Event& event : sink.events()) {
     types.push_back(event.type);
     EXPECT_EQ(event.correlation.external_reference, "A-1");
+    EXPECT_EQ(event.correlation.correlation_id, "A-1");
     EXPECT_EQ(event.correlation.request_id, venue.sent[0].asks[0].request_id);
   }
   using enum audit::EventType;
@@ -249,7 +358,9 @@ TEST_F(OrderPlacing, SendsNothingThatTheAuditLogDoesNotTake) {
   open();
   const auto placed = place("A-1");
   timers.advance(Duration::seconds(10));
-  EXPECT_EQ(placed.value().as, PlacedAs::rejected);
+  EXPECT_EQ(placed.error().code, Code::unavailable);
+  EXPECT_THAT(placed.error().message, StartsWith("Nothing was sent: "));
+  EXPECT_EQ(kept("A-1").progress.status, Status::rejected);
   EXPECT_EQ(sent(), 0U);
   EXPECT_FALSE(told<desk::AuditFailed>().empty());
 }

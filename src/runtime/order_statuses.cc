@@ -13,32 +13,43 @@ bool is_over(order::Life life) {
          life == order::Life::rejected;
 }
 
-// Looks at all that are not known to be over, one after the other.
+// Looks at those that are not known to be over, one after the other. Where there are more than it
+// looks at, the next round goes on behind them, so that each has its turn.
 struct Round : std::enable_shared_from_this<Round> {
   Round(DeskPtr desk_, Done<std::size_t> done_) : desk(std::move(desk_)), done(std::move(done_)) {
     for (const auto& [name, seat] : desk->seats) venues.push_back(name);
   }
 
   void next_venue();
+  void look_up();
   void next_order();
   void end();
 
   DeskPtr desk;
   Done<std::size_t> done;
   std::vector<std::string> venues = {};
+  std::string venue = {};
   std::vector<order::Intent> orders = {};
+  bool goes_on = false;  // the next round does, behind the last order of this one
   std::size_t looked_at = 0;
 };
 
 void Round::next_venue() {
   if (venues.empty() || desk->draining) return end();
-  std::string venue = std::move(venues.back());
+  venue = std::move(venues.back());
   venues.pop_back();
+  look_up();
+}
+
+void Round::look_up() {
   desk->store.unfinished(
-      std::move(venue), bounds::orders_polled_max,
+      venue, desk->polled_to[venue], bounds::orders_polled_max,
       on_strand(desk, [self = shared_from_this()](Result<std::vector<order::Intent>> found) {
         if (!found) return self->done(std::unexpected(found.error()));
         self->orders = *std::move(found);
+        const bool has_begun = std::exchange(self->desk->polled_to[self->venue], 0) > 0;
+        if (self->orders.empty() && has_begun) return self->look_up();
+        self->goes_on = self->orders.size() == bounds::orders_polled_max;
         self->next_order();
       }));
 }
@@ -48,11 +59,16 @@ void Round::next_order() {
   const order::Intent intent = std::move(orders.front());
   orders.erase(orders.begin());
   ++looked_at;
-  look_at(desk, intent, [self = shared_from_this()](const Result<order::VenueOrder>& seen) {
-    // A venue that does not answer now is asked again in the next round.
-    if (!seen && seen.error().code != Code::not_found) self->orders.clear();
-    self->next_order();
-  });
+  if (goes_on) desk->polled_to[venue] = intent.id;
+  look_at(desk, intent,
+          [self = shared_from_this(), id = intent.id](const Result<order::VenueOrder>& seen) {
+            // A venue that does not answer now is asked again in the next round, for others first.
+            if (!seen && seen.error().code != Code::not_found) {
+              self->orders.clear();
+              self->desk->polled_to[self->venue] = id;
+            }
+            self->next_order();
+          });
 }
 
 void Round::end() {

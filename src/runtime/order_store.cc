@@ -1,14 +1,11 @@
 #include "runtime/order_store.h"
 
-#include <array>
 #include <utility>
 
 namespace pawl {
 namespace {
 
 using What = desk::StoreFailed::What;
-
-constexpr std::array waits = {Duration::seconds(1), Duration::seconds(2), Duration::seconds(4)};
 
 }  // namespace
 
@@ -28,13 +25,13 @@ struct PatientIntentStore::Trying : std::enable_shared_from_this<Trying<T>> {
 
   void ended(Result<T> result) {
     if (result || result.error().code != Code::unavailable) return done(std::move(result));
-    const bool is_last = failures == waits.size();
-    const Duration wait = is_last ? Duration() : waits[failures];
+    const bool is_last = failures == store_waits.size();
+    const Duration wait = is_last ? Duration() : store_waits[failures];
     ++failures;
     shared->tell(desk::StoreFailed{.what = about.what,
                                    .ids = about.ids,
                                    .attempt = static_cast<int>(failures),
-                                   .max_attempts = static_cast<int>(waits.size()) + 1,
+                                   .max_attempts = static_cast<int>(store_waits.size()) + 1,
                                    .delay = wait,
                                    .error = result.error()});
     if (is_last) return done(std::move(result));
@@ -135,12 +132,13 @@ void PatientIntentStore::set_life(std::string venue, std::string order_id, order
       std::move(done));
 }
 
-void PatientIntentStore::unfinished(std::string venue, std::size_t limit,
+void PatientIntentStore::unfinished(std::string venue, std::int64_t after, std::size_t limit,
                                     Done<std::vector<order::Intent>> done) {
   run<std::vector<order::Intent>>(
       {},
-      [venue = std::move(venue), limit](IntentStore& store, Done<std::vector<order::Intent>> told) {
-        store.unfinished(venue, limit, std::move(told));
+      [venue = std::move(venue), after, limit](IntentStore& store,
+                                               Done<std::vector<order::Intent>> told) {
+        store.unfinished(venue, after, limit, std::move(told));
       },
       std::move(done));
 }

@@ -10,6 +10,7 @@
 // Threads:  any. Lifetime: store, timers and `tell` outlive the calls.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@
 #include "runtime/order_notes.h"
 
 namespace pawl {
+
+// How long is waited before each of the calls that follow the first.
+inline constexpr std::array<Duration, 3> store_waits = {Duration::seconds(1), Duration::seconds(2),
+                                                        Duration::seconds(4)};
 
 class PatientIntentStore final : public IntentStore {
  public:
@@ -35,7 +40,7 @@ class PatientIntentStore final : public IntentStore {
   void backfill(std::vector<HistoryRow> rows, Done<std::size_t> done) override;
   void set_life(std::string venue, std::string order_id, order::Life life,
                 Done<bool> done) override;
-  void unfinished(std::string venue, std::size_t limit,
+  void unfinished(std::string venue, std::int64_t after, std::size_t limit,
                   Done<std::vector<order::Intent>> done) override;
   void history_is_empty(Done<bool> done) override;
   Result<void> health() override { return shared_->store.health(); }

@@ -83,7 +83,12 @@ void OrderWork::run(const order::AskPace& effect) {
   }
   // Else what the venue must learn first would make it leave later than its turn.
   seat_.venue.ready(on_strand(desk_, [self = shared_from_this(), urgent = effect.urgent] {
-    if (!self->over_ && self->machine_.state() == State::pacing) self->ask_pacer(urgent);
+    if (self->over_ || self->machine_.state() != State::pacing) return;
+    if (!self->batch_) return self->ask_pacer(urgent);
+    self->has_gathered_ = true;
+    self->batch_->gather([self, urgent] {
+      if (!self->over_ && self->machine_.state() == State::pacing) self->ask_pacer(urgent);
+    });
   }));
 }
 
@@ -190,7 +195,7 @@ void OrderWork::let_go() {
 }
 
 void OrderWork::leave_batch() {
-  if (batch_) std::exchange(batch_, {})->leave();
+  if (batch_) std::exchange(batch_, {})->leave(has_gathered_);
 }
 
 bool OrderWork::may_park() const {

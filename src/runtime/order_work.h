@@ -79,6 +79,7 @@ class OrderWork : public std::enable_shared_from_this<OrderWork> {
   Seat& seat_;
   order::Placement machine_;
   std::shared_ptr<OrderBatch> batch_;
+  bool has_gathered_ = false;  // in the batch
   std::optional<Error> forbidden_;
   std::optional<SessionPacer::Ticket> ticket_;
   Timers::Id timer_ = {};

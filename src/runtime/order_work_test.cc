@@ -119,7 +119,8 @@ TEST_F(OrderWorkTest, WaitsAsLongAsTheVenueSaysBeforeItSendsAgain) {
 }
 
 TEST_F(OrderWorkTest, RejectsWhatIsTurnedAwayAsOftenAsItMayBeSent) {
-  for (int i = 0; i < 3; ++i) venue.script.push_back({.answer = {.sent = Sent::not_sent}});
+  const order::Answer turned_away{.sent = Sent::not_sent, .status = 401};
+  for (int i = 0; i < 3; ++i) venue.script.push_back({.answer = turned_away});
   const auto placed = place("A-1");
   timers.advance(Duration::minutes(1));
   EXPECT_EQ(placed.value().as, PlacedAs::rejected);

@@ -47,6 +47,8 @@ json::Object json_of(const Placed& placed) {
   json::Object out = members_of(placed.intent);
   if (placed.as == PlacedAs::denied) out["attempts"] = 0;
   out["status"] = to_string(placed.as);
+  out["life"] = to_string(placed.intent.progress.life);
+  out["message"] = placed.message;
   out["quota"] = json_of(placed.quota);
   return out;
 }
@@ -93,16 +95,15 @@ json::Object json_of(const Changed& changed) {
 Result<PlaceRequest> place_request_of_json(const json::Value& value) {
   const json::Object* members = value.if_object();
   if (members == nullptr) return failure(Code::invalid, "an order is a JSON object");
-  json::Object terms = *members;
+  constexpr std::string_view name = "external_reference";
   PlaceRequest request;
-  if (const auto found = terms.find("external_reference"); found != terms.end()) {
+  if (const auto found = members->find(name); found != members->end()) {
     const std::string* reference = found->second.if_string();
     if (reference == nullptr) return failure(Code::invalid, "external_reference is a text");
     PAWL_TRY(order::check_reference(*reference));
     request.reference = *reference;
-    terms.erase(found);
   }
-  request.order = PAWL_TRY(order::order_of(json::Value(std::move(terms))));
+  request.order = PAWL_TRY(order::order_of(value, name));
   return request;
 }
 

@@ -26,7 +26,8 @@ Placed placed() {
 TEST(PlacedJson, HasTheMembersThatProgramsDependOn) {
   EXPECT_EQ(json::print(json_of(placed())),
             R"({"attempts":2,"evidence":[{"at":"2025-12-01T00:00:00.000Z","says":"accepted",)"
-            R"("source":"place attempt 1"}],"external_reference":"ref-1","order_id":"77",)"
+            R"("source":"place attempt 1"}],"external_reference":"ref-1","life":"unknown",)"
+            R"("message":"","order_id":"77",)"
             R"("quota":{"limit":5,"used":3,"week_start":"2025-12-01"},"status":"confirmed",)"
             R"("venue":"okx"})");
 }
@@ -34,9 +35,20 @@ TEST(PlacedJson, HasTheMembersThatProgramsDependOn) {
 TEST(PlacedJson, CountsNoAttemptOfWhatWasDenied) {
   Placed denied = placed();
   denied.as = PlacedAs::denied;
+  denied.message = "Weekly order limit exceeded";
   const json::Value json = json_of(denied);
+  EXPECT_EQ(*json.find("message"), json::Value("Weekly order limit exceeded"));
   EXPECT_EQ(*json.find("attempts"), json::Value(0));
   EXPECT_EQ(*json.find("status"), json::Value("denied"));
+}
+
+TEST(PlacedJson, TellsHowTheOrderWasLastSeen) {
+  Placed filled = placed();
+  filled.intent.progress.life = order::Life::filled;
+  filled.message = "the venue could not be asked";
+  const json::Value json = json_of(filled);
+  EXPECT_EQ(*json.find("life"), json::Value("filled"));
+  EXPECT_EQ(*json.find("message"), json::Value("the venue could not be asked"));
 }
 
 TEST(PlacedJson, TellsWhatIsLeftOfTheWeek) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/audit/order_correlation.h"
 #include "core/limit/pacer_record.h"
 
 namespace pawl {
@@ -49,7 +50,7 @@ struct SessionPacer::State : std::enable_shared_from_this<State> {
                  .adaptive = options.adaptive,
                  .closing_max = options.closing_max}) {}
 
-  void handle(pacer::Event event);
+  void handle(pacer::Event event, Correlation ids = {});
   void work(std::unique_lock<std::mutex>& lock);
   Ticket ask(Ask ask, Done done);
   void wait_for(std::unique_lock<std::mutex>& lock, const std::optional<Result<void>>& result);
@@ -67,7 +68,8 @@ struct SessionPacer::State : std::enable_shared_from_this<State> {
     if (hooks.wake_at) hooks.wake_at(effect.at);
   }
   void run(const pacer::Note& note);
-  Result<void> record(const pacer::Note& note, const Correlation* correlation = nullptr);
+  Correlation ids_of(const pacer::Note& note);
+  Result<void> record(const pacer::Note& note, const Correlation& ids);
   void end(Ticket ticket, Result<void> result);
   CounterStore::Done<void> told();
 
@@ -81,7 +83,11 @@ struct SessionPacer::State : std::enable_shared_from_this<State> {
   std::condition_variable changed;  // a result, the next wake-up, or that nobody works any more
   // Guarded by the mutex:
   pacer::Machine machine;
-  std::deque<pacer::Event> inbox;
+  struct Arrival {
+    pacer::Event event;
+    Correlation ids = {};  // of an answer's call
+  };
+  std::deque<Arrival> inbox;
   bool working = false;  // some thread decides and runs effects; others leave their events to it
   bool stopped = false;
   std::map<Ticket, Asking> asks;
@@ -89,14 +95,15 @@ struct SessionPacer::State : std::enable_shared_from_this<State> {
   Ticket last_ticket = 0;
   std::optional<SteadyInstant> wake;
 
-  // Whoever works: the note of a release comes just before it.
-  std::optional<Error> unrecorded;
+  // Whoever works:
+  Correlation heard_ids;            // of the answer that is being heard
+  std::optional<Error> unrecorded;  // the note of a release comes just before it
 };
 
-void SessionPacer::State::handle(pacer::Event event) {
+void SessionPacer::State::handle(pacer::Event event, Correlation ids) {
   std::unique_lock lock(mutex);
   if (stopped) return;
-  inbox.push_back(std::move(event));
+  inbox.push_back({std::move(event), std::move(ids)});
   if (!working) work(lock);
 }
 
@@ -105,10 +112,11 @@ void SessionPacer::State::handle(pacer::Event event) {
 void SessionPacer::State::work(std::unique_lock<std::mutex>& lock) {
   working = true;
   while (!inbox.empty()) {
-    const pacer::Event event = std::move(inbox.front());
+    Arrival arrival = std::move(inbox.front());
     inbox.pop_front();
-    pacer::Effects effects =
-        machine.decide(event, {.steady = ports.clock.steady_now(), .wall = ports.clock.wall_now()});
+    heard_ids = std::move(arrival.ids);
+    pacer::Effects effects = machine.decide(
+        arrival.event, {.steady = ports.clock.steady_now(), .wall = ports.clock.wall_now()});
     wake = wake_of(effects);
     lock.unlock();
     for (pacer::Effect& effect : effects) {
@@ -156,33 +164,40 @@ void SessionPacer::State::run(pacer::Release effect) {
 }
 
 void SessionPacer::State::run(const pacer::Note& note) {
-  const auto tell = [this](const pacer::Note& what) {
-    if (hooks.note) hooks.note(what);
+  const Correlation ids = ids_of(note);
+  const auto tell = [&](const pacer::Note& what) {
+    if (hooks.note) hooks.note(what, ids);
   };
-  if (const Result<void> recorded = record(note); !recorded) {
+  if (const Result<void> recorded = record(note, ids); !recorded) {
     if (std::holds_alternative<pacer::RateLimitTokenAcquired>(note)) unrecorded = recorded.error();
     tell(pacer::RateLimitUnrecorded{recorded.error()});
   }
   tell(note);
 }
 
-Result<void> SessionPacer::State::record(const pacer::Note& note, const Correlation* correlation) {
+// Of the one who asked where the note is about an ask, else of the answer that it comes from.
+Correlation SessionPacer::State::ids_of(const pacer::Note& note) {
+  const Ticket ticket = std::visit(
+      [](const auto& kind) {
+        if constexpr (requires { kind.ticket; }) return kind.ticket;
+        return Ticket{0};
+      },
+      note);
+  if (ticket == 0) return heard_ids;
+  const std::lock_guard lock(mutex);
+  const auto found = asks.find(ticket);
+  return found == asks.end() ? Correlation{} : found->second.correlation;
+}
+
+Result<void> SessionPacer::State::record(const pacer::Note& note, const Correlation& ids) {
   if (ports.events == nullptr) return {};
   auto made = pacer::record(note, policy, session);
   if (!made) return {};
-  audit::Event event{.type = audit::EventType::pace,
-                     .timestamp = ports.clock.wall_now(),
-                     .operation = std::move(made->operation),
-                     .correlation = {},
-                     .details = std::move(made->details)};
-  if (correlation != nullptr) {
-    event.correlation = *correlation;
-  } else {
-    const std::lock_guard lock(mutex);
-    const auto found = asks.find(made->ticket);
-    if (found != asks.end()) event.correlation = found->second.correlation;
-  }
-  return ports.events->append(std::move(event));
+  return ports.events->append({.type = audit::EventType::pace,
+                               .timestamp = ports.clock.wall_now(),
+                               .operation = std::move(made->operation),
+                               .correlation = audit::found_by_reference(ids),
+                               .details = std::move(made->details)});
 }
 
 void SessionPacer::State::run(pacer::Charge effect) {
@@ -252,7 +267,7 @@ void SessionPacer::State::wait_for(std::unique_lock<std::mutex>& lock,
     }
     const Duration wait = *wake - ports.clock.steady_now();
     if (wait <= Duration()) {
-      inbox.emplace_back(pacer::Ticked{});
+      inbox.push_back({.event = pacer::Ticked{}});
       work(lock);
     } else {
       changed.wait_for(lock, std::chrono::nanoseconds(std::min(wait, wait_max).ns()));
@@ -291,7 +306,7 @@ Result<void> SessionPacer::acquire(Ask ask) {
                    "Not sent: its turn came in time, but this thread woke after the deadline. Ask "
                    "again with a later one.");
   // It is refused whether that is on record or not.
-  (void)state.record(pacer::RateLimitNotSent{.operation = operation, .error = late}, &correlation);
+  (void)state.record(pacer::RateLimitNotSent{.operation = operation, .error = late}, correlation);
   return std::unexpected(late);
 }
 
@@ -312,11 +327,13 @@ bool SessionPacer::withdraw(Ticket ticket) {
   return true;
 }
 
-void SessionPacer::heard(std::string operation, int status, std::span<const limit::Field> fields) {
+void SessionPacer::heard(std::string operation, int status, std::span<const limit::Field> fields,
+                         Correlation ids) {
   state_->handle(
       pacer::Heard{.operation = std::move(operation),
                    .status = status,
-                   .pushback = limit::parse_pushback(fields, state_->ports.clock.wall_now())});
+                   .pushback = limit::parse_pushback(fields, state_->ports.clock.wall_now())},
+      std::move(ids));
 }
 
 void SessionPacer::reopen(Done done) {

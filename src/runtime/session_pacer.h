@@ -13,7 +13,8 @@
 //           answers to paced calls are to be heard(), refusals above all.
 // Audit:    with Ports::events every decision is an event of its own (core/limit/pacer_record.h):
 //           a call left, waits or is refused; the session was closed by a server, or reopened. What
-//           the audit log does not take does not leave.
+//           the audit log does not take does not leave. Events about an order are found by its
+//           external_reference as their correlation_id.
 // Time:     there is no thread in here. Whoever blocks in acquire() watches the clock; whoever only
 //           uses ask() calls poll() at the instant that Hooks::wake_at was given last. A poll() too
 //           early does nothing.
@@ -60,15 +61,17 @@ class SessionPacer {
     CounterStore& counters;
     EventSink* events = nullptr;  // null: no audit log is kept
   };
+  // `ids` are those of the call that asked or was answered; empty where it is the session's alone.
+  using Tell = std::function<void(const limit::pacer::Note& note, const Correlation& ids)>;
   struct Hooks {
-    std::function<void(const limit::pacer::Note&)> note = {};
+    Tell note = {};
     std::function<void(SteadyInstant)> wake_at = {};
   };
   struct Ask {
     std::string operation = {};
     bool urgent = false;  // a cancel, or the venue's own reduce-only
     SteadyInstant deadline = SteadyInstant::max();
-    Correlation correlation = {};  // of its audit events
+    Correlation correlation = {};  // of its audit events and notes
   };
 
   SessionPacer(Options options, Ports ports, Hooks hooks);
@@ -83,7 +86,9 @@ class SessionPacer {
   // True: it waited, and its `done` will not be called. False: it has been, or is about to be.
   bool withdraw(Ticket ticket);
 
-  void heard(std::string operation, int status, std::span<const limit::Field> fields);
+  // `ids` are those of the call.
+  void heard(std::string operation, int status, std::span<const limit::Field> fields,
+             Correlation ids = {});
   // Lifts what servers said, for everybody who shares the store: an operator knows that it no
   // longer holds. Calls go on at the pace, the first of them one interval from now; other processes
   // learn of it at their next ask after bounds::pacer_look_wait at the most. An error: the store

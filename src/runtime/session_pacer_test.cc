@@ -257,10 +257,38 @@ TEST_F(SessionPacerTest, EveryDecisionIsRecordedWithItsReason) {
           "1s. "));
 }
 
+TEST_F(SessionPacerTest, TellsWhoseCallEveryNoteAndEventIsAbout) {
+  std::vector<std::string> told;
+  SessionPacer::Hooks noted = hooks();
+  noted.note = [&](const limit::pacer::Note& note, const Correlation& ids) {
+    told.push_back(std::to_string(note.index()) + " " + ids.external_reference + " " +
+                   ids.request_id);
+  };
+  SessionPacer session(options(), {clock, store, &sink}, std::move(noted));
+  session.ask(
+      {.operation = "place", .correlation = {.request_id = "A_1", .external_reference = "A"}},
+      as("A"));
+  session.ask(
+      {.operation = "place", .correlation = {.request_id = "B_1", .external_reference = "B"}},
+      as("B"));
+  const std::vector<limit::Field> fields = {{"Retry-After", "30"}};
+  session.heard("place", 429, fields, {.request_id = "A_1", .external_reference = "A"});
+  session.reopen(as("reopened"));
+  // Acquired, waits for the pace, refused, reset scheduled, waits for the server, reopened.
+  EXPECT_THAT(told, ElementsAre("2 A A_1", "1 B B_1", "4 A A_1", "5 A A_1", "0 B B_1", "6  "));
+  std::string found;
+  for (const audit::Event& event : sink.events()) {
+    EXPECT_EQ(event.correlation.correlation_id, event.correlation.external_reference);
+    found += event.correlation.correlation_id + " ";
+  }
+  EXPECT_EQ(found, "A B A B  ");
+}
+
 TEST_F(SessionPacerTest, WhatIsNotOnRecordDoesNotLeave) {
   MemoryEventSink full(0);
   std::vector<std::string> notes;
-  SessionPacer session(options(), {clock, store, &full}, {.note = [&](const pacer::Note& note) {
+  SessionPacer session(options(), {clock, store, &full},
+                       {.note = [&](const pacer::Note& note, const Correlation&) {
                          if (const auto* lost = std::get_if<pacer::RateLimitUnrecorded>(&note)) {
                            notes.push_back(lost->error.message);
                          }
@@ -285,8 +313,9 @@ TEST_F(SessionPacerTest, AcquireSaysWhenItWouldHaveBeen) {
 }
 
 TEST_F(SessionPacerTest, AcquireLetsNothingOutWhenItsThreadWokeLate) {
-  SessionPacer session(options(), {clock, store, &sink},
-                       {.note = [this](const pacer::Note&) { clock.advance(second * 2); }});
+  SessionPacer session(
+      options(), {clock, store, &sink},
+      {.note = [this](const pacer::Note&, const Correlation&) { clock.advance(second * 2); }});
   const Result<void> late = session.acquire(within(second));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, Code::refused);
@@ -296,7 +325,7 @@ TEST_F(SessionPacerTest, AcquireLetsNothingOutWhenItsThreadWokeLate) {
 
 TEST_F(SessionPacerTest, WithoutTheStoreNobodyLeaves) {
   std::vector<std::string> notes;
-  const auto note = [&](const pacer::Note& what) {
+  const auto note = [&](const pacer::Note& what, const Correlation&) {
     if (const auto* failed = std::get_if<pacer::RateLimitStoreFailed>(&what)) {
       notes.push_back(failed->error.message);
     }
@@ -373,7 +402,8 @@ TEST_F(SessionPacerTest, AnAnswerOfTheStoreMayComeAfterTheEnd) {
   store.held = true;
   int notes = 0;
   {
-    SessionPacer session(options(), {clock, store}, {.note = [&](const pacer::Note&) { ++notes; }});
+    SessionPacer session(options(), {clock, store},
+                         {.note = [&](const pacer::Note&, const Correlation&) { ++notes; }});
     session.ask({.operation = "place"}, as("order"));
   }
   store.waiting.at(0)();
@@ -383,7 +413,8 @@ TEST_F(SessionPacerTest, AnAnswerOfTheStoreMayComeAfterTheEnd) {
 
 TEST_F(SessionPacerTest, ABlockedCallerIsLetOutByAPoll) {
   std::promise<void> waits;
-  SessionPacer session(options(), {clock, store}, {.note = [&](const pacer::Note& note) {
+  SessionPacer session(options(), {clock, store},
+                       {.note = [&](const pacer::Note& note, const Correlation&) {
                          if (std::holds_alternative<pacer::RateLimitTokenWait>(note)) {
                            waits.set_value();
                          }

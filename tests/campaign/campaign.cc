@@ -1,40 +1,33 @@
 #include "tests/campaign/campaign.h"
 
 #include <algorithm>
-#include <map>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "adapter/memory/memory_counter_store.h"
+#include "adapter/memory/memory_intent_store.h"
+#include "adapter/sqlite/sqlite_intent_store.h"
 #include "emulator/core/okx_exchange.h"
-#include "emulator/core/rush.h"
 #include "emulator/core/saxo_exchange.h"
 #include "runtime/order_desk.h"
 #include "tests/campaign/agenda.h"
+#include "tests/campaign/facts.h"
 #include "tests/campaign/network.h"
 #include "tests/campaign/slow_store.h"
+#include "tests/campaign/venues.h"
 #include "tests/campaign/weather.h"
-#include "venue/okx/okx_client_id.h"
-#include "venue/okx/okx_venue.h"
-#include "venue/saxo/saxo_venue.h"
+#include "tests/temp_folder.h"
 
 namespace pawl::campaign {
 namespace {
 
 constexpr Duration storm = Duration::seconds(150);  // while things go wrong
 constexpr Duration calm = Duration::minutes(4);     // until everything must have ended
+constexpr const char* memory_disk = "/dev/shm";     // syncs cost nothing there
 const Instant begin = Instant::from_ns(1'764'757'800'000'000'000);  // a Wednesday, 10:30
-
-// What somebody wants placed.
-struct Wish {
-  std::string reference = {};
-  order::Order order = {};
-  std::vector<PlacedAs> heard = {};
-  std::size_t failed = 0;   // errors: nothing was sent
-  std::size_t waiting = 0;  // calls of living processes that are not answered
-};
 
 class Run {
  public:
@@ -52,32 +45,33 @@ class Run {
     std::unique_ptr<OrderDesk> desk;
   };
 
-  std::unique_ptr<Venue> venue_of(Life& life);
+  std::unique_ptr<IntentStore> open_store();
   void start(std::size_t process);
   void ask_again(std::size_t process);
   void kill(std::size_t process);
+
   void plan();
-  void plan_wish(std::size_t number, std::size_t processes);
-  void wish(std::size_t process, std::size_t number);
-  void place(std::size_t process, std::size_t number);
-  void heard(std::size_t process, std::size_t number, const Result<Placed>& placed);
+  void plan_trouble();
+  void plan_wish(std::size_t process);
+  void plan_batch(std::size_t process);
+  std::size_t add_wish();
   order::Order order_of(std::size_t number);
+  Duration soon() { return dice_.within(Duration(), Duration::seconds(40)); }
+
+  void wish(std::size_t process, std::size_t number);
+  PlaceRequest request_of(std::size_t number);
+  void place(std::size_t process, std::size_t number);
+  void place_batch(std::size_t process, const std::vector<std::size_t>& numbers);
+  void heard(std::size_t process, std::size_t number, const Result<Placed>& placed);
+  void plan_changes(std::size_t process, std::size_t number);
+  void change(std::size_t process, Change wanted);
+  void heard_of_change(std::size_t number, const Result<Changed>& changed);
   void fill_something();
 
-  std::string shown(const std::string& reference) const {
-    return against_ == Against::okx ? okx::client_order_id(reference) : reference;
-  }
-  struct Row {  // of the exchange's book
-    std::string order_id = {};
-    std::string reference = {};
-    std::string state = {};
-  };
-  std::vector<Row> book() const;
-  void judge();
-  using Rows = std::map<std::string, std::vector<Row>>;  // by reference, as the exchange shows it
-  void judge_intents(const Rows& live, const std::set<std::string>& made);
-  void judge_callers(const Rows& live, const std::set<std::string>& made);
-  void count();
+  void calm_down();
+  std::vector<order::Intent> intents();
+  Facts facts();
+  void count(const Facts& facts);
   void broken(std::string what) { report_.broken.push_back(std::move(what)); }
 
   const Against against_;
@@ -86,18 +80,28 @@ class Run {
   std::unique_ptr<emulator::Exchange> exchange_;
   Network network_;
   emulator::Script weather_;
+  std::optional<TempFolder> folder_;
+  std::string database_;    // empty: memory
+  std::string token_file_;  // empty: none ends
   MemoryIntents intents_;
   MemoryCounterStore counters_{agenda_.clock};
   OrderDesk::Options options_;
+  std::int64_t burst_ = 0;
   std::vector<std::unique_ptr<Life>> lives_;
   std::vector<std::set<std::size_t>> wished_;  // by process: what it wants, and asks for again
   std::vector<Wish> wishes_;
+  std::vector<Change> changes_;
+  Terms terms_;
   Report report_;
 };
 
 std::unique_ptr<emulator::Exchange> exchange_of(Against against) {
   if (against == Against::saxo) return std::make_unique<emulator::SaxoExchange>();
   return std::make_unique<emulator::OkxExchange>();
+}
+
+bool is_on_disk(std::uint64_t seed) {
+  return seed % 20 == 7;
 }
 
 Run::Run(Against against, std::uint64_t seed)
@@ -108,43 +112,38 @@ Run::Run(Against against, std::uint64_t seed)
       weather_(weather_of(against, seed, dice_)) {
   const Result<void> played = exchange_->play(weather_);
   if (!played) broken("the faults are none: " + played.error().message);
+  network_.on_change([this] { terms_.see(book_of(*exchange_, against_)); });
   options_.limit.weekly_max_orders = static_cast<std::int64_t>(2 + dice_.below(5));
+  // Saxo takes one order a second.
+  if (against == Against::okx && dice_.chance(25)) {
+    burst_ = 1 + static_cast<std::int64_t>(dice_.below(3));
+  }
+  if (!is_on_disk(seed) && !tokens_end(against, seed)) return;
+  std::error_code none;
+  const bool has_memory_disk = std::filesystem::is_directory(memory_disk, none);
+  folder_.emplace(has_memory_disk ? memory_disk : std::filesystem::temp_directory_path());
+  if (is_on_disk(seed)) database_ = *folder_ / "orders.db";
+  if (tokens_end(against, seed)) token_file_ = *folder_ / "tokens";
 }
 
-std::unique_ptr<Venue> Run::venue_of(Life& life) {
-  if (against_ == Against::okx) {
-    auto venue = okx::OkxVenue::open(
-        {.session = "one",
-         .base_url = "http://okx.test",
-         .credentials = {.api_key = Secret<std::string>("emulated-demo"),
-                         .secret_key = Secret<std::string>("22582BD0CFF14C41EDBF1AB98506286D"),
-                         .passphrase = Secret<std::string>("emulated-passphrase")}},
-        {.http = *life.http, .clock = agenda_.clock, .timers = *life.timers, .entropy = dice_});
-    if (!venue) broken(venue.error().message);
-    return venue ? std::unique_ptr<Venue>(*std::move(venue)) : nullptr;
-  }
-  auto venue =
-      saxo::SaxoVenue::open({.session = "one",
-                             .base_url = "http://saxo.test/sim/openapi/",
-                             .token_url = "http://saxo.test/token",
-                             .access_token = Secret<std::string>("access-1"),
-                             .refresh_token = Secret<std::string>("refresh-1"),
-                             .app_key = "app",
-                             .app_secret = Secret<std::string>("secret"),
-                             .client_key = "emulated-client",
-                             .account_key = "emulated-account"},
-                            {.http = *life.http, .clock = agenda_.clock, .timers = *life.timers});
-  if (!venue) broken(venue.error().message);
-  return venue ? std::unique_ptr<Venue>(*std::move(venue)) : nullptr;
+std::unique_ptr<IntentStore> Run::open_store() {
+  if (database_.empty()) return std::make_unique<MemoryIntentStore>(intents_);
+  auto opened = SqliteIntentStore::open({.path = database_}, agenda_.clock);
+  if (opened) return *std::move(opened);
+  broken("the database is not opened: " + opened.error().message);
+  return std::make_unique<MemoryIntentStore>(intents_);
 }
 
 void Run::start(std::size_t process) {
   auto life = std::make_unique<Life>();
   life->timers = std::make_unique<ProcessTimers>(agenda_, life->alive);
   life->http = std::make_unique<NetworkClient>(network_, life->alive);
-  life->store = std::make_unique<SlowStore>(intents_, agenda_, dice_, life->alive);
-  life->venue = venue_of(*life);
-  if (!life->venue) return;
+  life->store = std::make_unique<SlowStore>(open_store(), agenda_, dice_, life->alive);
+  auto venue = open_venue(
+      against_, token_file_,
+      {.http = *life->http, .clock = agenda_.clock, .timers = *life->timers, .entropy = dice_});
+  if (!venue) return broken("no venue: " + venue.error().message);
+  life->venue = *std::move(venue);
   life->desk = std::make_unique<OrderDesk>(
       options_,
       OrderDesk::Ports{.clock = agenda_.clock,
@@ -153,7 +152,7 @@ void Run::start(std::size_t process) {
                        .store = *life->store,
                        .counters = counters_},
       std::vector<OrderDesk::VenueSeat>{
-          {.venue = *life->venue, .pace = {.rate = {1, Duration::seconds(1)}}}});
+          {.venue = *life->venue, .pace = {.rate = {1, Duration::seconds(1)}, .burst = burst_}}});
   lives_[process] = std::move(life);
   ask_again(process);
 }
@@ -177,30 +176,49 @@ void Run::kill(std::size_t process) {
 }
 
 order::Order Run::order_of(std::size_t number) {
+  const bool is_okx = against_ == Against::okx;
   // Some look alike, so that they can be mistaken for one another.
   const std::string size = std::to_string(10 + (dice_.chance(20) ? 0 : number));
-  order::Order order{.venue = against_ == Against::okx ? "okx" : "saxo",
-                     .instrument = against_ == Against::okx ? "BTC-USDT-SWAP" : "211",
-                     .side = dice_.chance(50) ? order::Side::buy : order::Side::sell,
+  const bool buys = dice_.chance(60);
+  // On OKX a price that meets the market is filled at once.
+  const char* const price = buys || dice_.chance(50) ? "45000" : "55000";
+  order::Order order{.venue = is_okx ? "okx" : "saxo",
+                     .instrument = is_okx ? "BTC-USDT-SWAP" : "211",
+                     .side = buys ? order::Side::buy : order::Side::sell,
                      .type = order::Type::limit,
                      .size = *parse_decimal(size),
-                     .price = *parse_decimal("45000")};
-  if (against_ == Against::saxo) order.asset_type = "Stock";
+                     .price = *parse_decimal(price)};
+  if (!is_okx) order.asset_type = "Stock";
   if (dice_.chance(20)) {
     order.type = order::Type::market;
     order.price.reset();
   }
+  if (dice_.chance(15)) {
+    order.reduce_only = true;
+    order.size = *parse_decimal("1");
+  }
   return order;
+}
+
+std::size_t Run::add_wish() {
+  const std::size_t number = wishes_.size();
+  const std::string mark = dice_.chance(50) ? "C" : "c-1:";
+  wishes_.push_back({.reference = mark + std::to_string(number), .order = order_of(number)});
+  return number;
 }
 
 void Run::plan() {
   const std::size_t processes = 1 + dice_.below(2);
   lives_.resize(processes);
   wished_.resize(processes);
-  const std::size_t orders = 3 + dice_.below(5);
-  for (std::size_t i = 0; i < orders; ++i) plan_wish(i, processes);
+  for (std::size_t i = 3 + dice_.below(5); i > 0; --i) plan_wish(dice_.below(processes));
+  if (dice_.chance(35)) plan_batch(dice_.below(processes));
+  plan_trouble();
+}
+
+void Run::plan_trouble() {
   for (std::size_t i = dice_.below(4); i > 0; --i) {
-    const std::size_t process = dice_.below(processes);
+    const std::size_t process = dice_.below(lives_.size());
     agenda_.after(dice_.within(Duration(), Duration::seconds(90)),
                   [this, process] { kill(process); });
   }
@@ -214,17 +232,24 @@ void Run::plan() {
   }
 }
 
-void Run::plan_wish(std::size_t number, std::size_t processes) {
-  const std::string mark = dice_.chance(50) ? "C" : "c-1:";
-  wishes_.push_back({.reference = mark + std::to_string(number), .order = order_of(number)});
-  const std::size_t process = dice_.below(processes);
-  const Duration at = dice_.within(Duration(), Duration::seconds(40));
+void Run::plan_wish(std::size_t process) {
+  const std::size_t number = add_wish();
+  const Duration at = soon();
   agenda_.after(at, [this, process, number] { wish(process, number); });
   if (!dice_.chance(25)) return;
   // The same is asked for twice, perhaps by another process.
-  const std::size_t other = dice_.below(processes);
+  const std::size_t other = dice_.below(lives_.size());
   agenda_.after(at + dice_.within(Duration(), Duration::seconds(3)),
                 [this, other, number] { wish(other, number); });
+}
+
+void Run::plan_batch(std::size_t process) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 2 + dice_.below(3); i > 0; --i) numbers.push_back(add_wish());
+  agenda_.after(soon(), [this, process, numbers] {
+    wished_[process].insert(numbers.begin(), numbers.end());
+    if (lives_[process]) place_batch(process, numbers);
+  });
 }
 
 void Run::wish(std::size_t process, std::size_t number) {
@@ -232,15 +257,36 @@ void Run::wish(std::size_t process, std::size_t number) {
   if (lives_[process]) place(process, number);
 }
 
-void Run::place(std::size_t process, std::size_t number) {
-  Wish& wanted = wishes_[number];
-  ++wanted.waiting;
+PlaceRequest Run::request_of(std::size_t number) {
   const Duration patience = dice_.chance(20)
                                 ? dice_.within(Duration::seconds(1), Duration::seconds(40))
                                 : Duration::max();
-  lives_[process]->desk->place(
-      {.reference = wanted.reference, .order = wanted.order, .wait_max = patience},
-      [this, process, number](Result<Placed> placed) { heard(process, number, placed); });
+  return {
+      .reference = wishes_[number].reference, .order = wishes_[number].order, .wait_max = patience};
+}
+
+void Run::place(std::size_t process, std::size_t number) {
+  ++wishes_[number].waiting;
+  lives_[process]->desk->place(request_of(number), [this, process, number](Result<Placed> placed) {
+    heard(process, number, placed);
+  });
+}
+
+void Run::place_batch(std::size_t process, const std::vector<std::size_t>& numbers) {
+  ++report_.batches;
+  std::vector<PlaceRequest> requests;
+  for (const std::size_t number : numbers) {
+    ++wishes_[number].waiting;
+    requests.push_back(request_of(number));
+  }
+  lives_[process]->desk->place_batch(
+      std::move(requests),
+      [this, process, numbers](const Result<std::vector<Result<Placed>>>& all) {
+        if (!all) broken("a batch was not answered: " + all.error().message);
+        for (std::size_t i = 0; all && i < numbers.size(); ++i) {
+          heard(process, numbers[i], all->at(i));
+        }
+      });
 }
 
 void Run::heard(std::size_t process, std::size_t number, const Result<Placed>& placed) {
@@ -251,37 +297,67 @@ void Run::heard(std::size_t process, std::size_t number, const Result<Placed>& p
     return;
   }
   wanted.heard.push_back(placed->as);
-  if (placed->as == PlacedAs::confirmed && dice_.chance(20)) {
-    lives_[process]->desk->cancel(wanted.reference, [](const Result<Changed>&) {});
+  // One process changes an order: two would not know of each other.
+  if (placed->as != PlacedAs::confirmed || std::exchange(wanted.changes, true)) return;
+  plan_changes(process, number);
+}
+
+// Several at once, some of them: they must not pass each other.
+void Run::plan_changes(std::size_t process, std::size_t number) {
+  const auto add = [&](Change wanted) {
+    const Duration at =
+        dice_.chance(40) ? Duration() : dice_.within(Duration(), Duration::seconds(12));
+    agenda_.after(at, [this, process, wanted = std::move(wanted)] { change(process, wanted); });
+  };
+  const bool has_price = wishes_[number].order.price.has_value();
+  if (has_price && dice_.chance(45)) {
+    for (std::size_t i = 1 + dice_.below(3); i > 0; --i) {
+      add({.wish = number, .kind = dice_.chance(70) ? Change::Kind::price : Change::Kind::size});
+    }
   }
+  if (dice_.chance(25)) add({.wish = number, .kind = Change::Kind::cancel});
+}
+
+void Run::change(std::size_t process, Change wanted) {
+  if (!lives_[process]) return;
+  OrderDesk& desk = *lives_[process]->desk;
+  const std::size_t number = changes_.size();
+  const Wish& wish = wishes_[wanted.wish];
+  const auto done = [this, number](const Result<Changed>& changed) {
+    heard_of_change(number, changed);
+  };
+  // A value of its own, on the same side of the market.
+  const bool is_high = wish.order.price == *parse_decimal("55000");
+  if (wanted.kind == Change::Kind::price) {
+    wanted.value = std::to_string((is_high ? 55'001 : 44'000) + number);
+  }
+  if (wanted.kind == Change::Kind::size) wanted.value = std::to_string(100 + number);
+  changes_.push_back(wanted);
+  if (wanted.kind == Change::Kind::cancel) return desk.cancel(wish.reference, done);
+  OrderChange change;
+  (wanted.kind == Change::Kind::price ? change.price : change.size) = *parse_decimal(wanted.value);
+  desk.modify(wish.reference, std::move(change), done);
+}
+
+void Run::heard_of_change(std::size_t number, const Result<Changed>& changed) {
+  Change& wanted = changes_[number];
+  if (changed) {
+    wanted.heard = Change::Heard::done;
+    wanted.life = changed->life;
+    return;
+  }
+  const bool not_done = changed.error().outcome == Outcome::not_applied;
+  wanted.heard = not_done ? Change::Heard::not_done : Change::Heard::unknown;
 }
 
 void Run::fill_something() {
-  const std::vector<Row> rows = book();
+  const std::vector<Row> rows = book_of(*exchange_, against_);
   if (rows.empty()) return;
   // What is over already is not filled again: the exchange says no.
   (void)exchange_->act(rows[dice_.below(rows.size())].order_id, "fill", agenda_.world_now());
 }
 
-std::vector<Run::Row> Run::book() const {
-  const auto text = [](const json::Value& row, const char* member) {
-    const json::Value* value = row.find(member);
-    return value != nullptr && value->if_string() != nullptr ? *value->if_string() : std::string();
-  };
-  std::vector<Row> rows;
-  const json::Value orders = exchange_->orders();
-  for (const json::Value& row : *orders.find("orders")->if_array()) {
-    rows.push_back({.order_id = text(row, against_ == Against::okx ? "id" : "order_id"),
-                    .reference = text(row, "reference"),
-                    .state = text(row, "state")});
-  }
-  return rows;
-}
-
-Report Run::go() {
-  plan();
-  for (std::size_t process = 0; process < lives_.size(); ++process) start(process);
-  agenda_.run(storm);
+void Run::calm_down() {
   network_.calm_down();
   weather_.faults = {};
   if (const Result<void> calmed = exchange_->play(weather_); !calmed) {
@@ -290,13 +366,21 @@ Report Run::go() {
   for (const auto& life : lives_) {
     if (life) life->store->calm_down();
   }
+}
+
+Report Run::go() {
+  plan();
+  for (std::size_t process = 0; process < lives_.size(); ++process) start(process);
+  agenda_.run(storm);
+  calm_down();
   agenda_.run(calm);
   for (const auto& life : lives_) {
     if (life) life->desk->reconcile("", [](const Result<std::vector<Placed>>&) {});
   }
   agenda_.run(calm);
-  judge();
-  count();
+  Facts left = facts();
+  for (std::string& each : judge(left)) broken(std::move(each));
+  count(left);
   for (auto& life : lives_) {
     if (life) *life->alive = false;
     if (life) life->desk.reset();
@@ -304,74 +388,52 @@ Report Run::go() {
   return std::move(report_);
 }
 
-void Run::judge() {
-  Rows live;
-  std::set<std::string> made;  // by reference; also those that were taken, and refused later
-  for (Row& row : book()) {
-    made.insert(row.reference);
-    if (row.state != "rejected") live[row.reference].push_back(std::move(row));
-  }
-  for (const auto& [reference, rows] : live) {
-    if (rows.size() > 1) broken(std::to_string(rows.size()) + " orders for " + reference);
-    report_.accepted += rows.size();
-  }
-  emulator::Rush rush;
-  for (const Network::Accepted& each : network_.accepted()) rush.placed.push_back(each.arrived);
-  if (rush.most_within(Duration::seconds(1)) > 1) broken("two orders within a second");
-  if (report_.accepted > static_cast<std::size_t>(options_.limit.weekly_max_orders)) {
-    broken(std::to_string(report_.accepted) + " orders are above the weekly limit");
-  }
-  judge_intents(live, made);
-  judge_callers(live, made);
+std::vector<order::Intent> Run::intents() {
+  if (database_.empty()) return intents_.intents();
+  const auto store = open_store();
+  auto all = answer_of<std::vector<order::Intent>>(
+      [&](auto done) { store->list({.limit = 1'000}, std::move(done)); });
+  if (!all) broken("the database is not read: " + all.error().message);
+  return all ? *std::move(all) : std::vector<order::Intent>();
 }
 
-void Run::judge_intents(const Rows& live, const std::set<std::string>& made) {
-  std::map<std::string, order::Intent> known;
-  for (order::Intent& intent : intents_.intents()) known.emplace(shown(intent.reference), intent);
-  for (const auto& [reference, rows] : live) {
-    const auto found = known.find(reference);
-    if (found == known.end()) {
-      broken("nobody knows the order " + reference);
-      continue;
-    }
-    const order::Progress& progress = found->second.progress;
-    if (progress.status == order::Status::rejected) {
-      broken(reference + " is called rejected, and lives: " + progress.reason);
-    }
-    const bool other =
-        progress.status == order::Status::confirmed && progress.order_id != rows.front().order_id;
-    if (other) broken(reference + " is taken for the order " + progress.order_id);
-  }
-  for (const auto& [reference, intent] : known) {
-    if (intent.progress.status == order::Status::confirmed && !made.contains(reference)) {
-      broken(reference + " is called confirmed, and is not there");
-    }
-  }
+Facts Run::facts() {
+  std::vector<Row> book = book_of(*exchange_, against_);
+  terms_.see(book);
+  return {.against = against_,
+          .weekly_max = options_.limit.weekly_max_orders,
+          .at_once = 1 + burst_,
+          .book = std::move(book),
+          .terms = terms_,
+          .intents = intents(),
+          .wishes = wishes_,
+          .changes = changes_,
+          .accepted = network_.accepted(),
+          .written = network_.written()};
 }
 
-void Run::judge_callers(const Rows& live, const std::set<std::string>& made) {
-  for (const Wish& wanted : wishes_) {
-    const auto was_heard = [&](PlacedAs as) {
-      return std::ranges::find(wanted.heard, as) != wanted.heard.end();
-    };
-    const bool lives = live.contains(shown(wanted.reference));
-    if (wanted.waiting > 0) broken("nobody answered who wanted " + wanted.reference);
-    if (was_heard(PlacedAs::confirmed) && !made.contains(shown(wanted.reference))) {
-      broken("a caller heard that " + wanted.reference + " is confirmed, and it is not there");
-    }
-    if (was_heard(PlacedAs::rejected) && lives) {
-      broken("a caller heard that " + wanted.reference + " is rejected, and it lives");
-    }
-  }
-}
-
-void Run::count() {
+void Run::count(const Facts& facts) {
   report_.calls = network_.calls();
+  report_.renewals = network_.renewals();
+  report_.on_disk = database_.empty() ? 0 : 1;
+  std::set<std::string> lives;
+  for (const Row& row : facts.book) {
+    if (row.state == "rejected") continue;
+    ++report_.accepted;
+    lives.insert(row.reference);
+  }
   for (const Wish& wanted : wishes_) {
     report_.denied +=
         std::ranges::find(wanted.heard, PlacedAs::denied) != wanted.heard.end() ? 1 : 0;
+    const bool reduces = wanted.order.reduce_only && lives.contains(facts.shown(wanted.reference));
+    report_.reducing += reduces ? 1 : 0;
   }
-  for (const order::Intent& intent : intents_.intents()) {
+  for (const Change& each : changes_) {
+    const bool cancels = each.kind == Change::Kind::cancel;
+    if (each.heard == Change::Heard::done) ++(cancels ? report_.canceled : report_.modified);
+    if (each.heard == Change::Heard::unknown) ++report_.doubtful;
+  }
+  for (const order::Intent& intent : facts.intents) {
     ++report_.intents;
     const order::Progress& progress = intent.progress;
     report_.rejected += progress.status == order::Status::rejected ? 1 : 0;

@@ -1,11 +1,10 @@
 // A campaign: the order desk and the code of a venue against its emulated exchange, by virtual
 // time, with faults, lost answers, failing disks, clocks that jump, and processes that die.
 //
-// Contract: run() is a function of the venue and the seed. What must hold is judged by the
-//           exchange's own book: at most one accepted order for an intent, no second with two,
-//           never more than the weekly limit, no accepted order that pawl does not know or calls
-//           rejected, and none that is missing though pawl calls it confirmed. Every caller hears
-//           an outcome. An attempt counts for the second in which its first copy arrived.
+// Contract: run() is a function of the venue and the seed. Orders are placed alone and in batches,
+//           some to reduce; those that stand are modified and canceled. What must hold is judged by
+//           the exchange's own book (facts.h). Most runs keep their intents in memory, some in a
+//           SQLite file; in some of those on Saxo, tokens end.
 // Threads:  one.
 #pragma once
 
@@ -29,6 +28,13 @@ struct Report {
   std::size_t denied = 0;
   std::size_t unresolved = 0;  // at the end
   std::size_t kills = 0;
+  std::size_t batches = 0;
+  std::size_t reducing = 0;  // accepted
+  std::size_t modified = 0;  // that their callers heard were
+  std::size_t canceled = 0;  // likewise
+  std::size_t doubtful = 0;  // changes of which nobody knew in the end
+  std::size_t renewals = 0;  // of tokens
+  std::size_t on_disk = 0;   // 1: with SQLite
   std::size_t calls = 0;
 };
 

@@ -1,9 +1,13 @@
 #include "tests/campaign/network.h"
 
+#include <algorithm>
 #include <cctype>
+#include <string_view>
 #include <utility>
 
 #include "base/calendar.h"
+#include "base/json.h"
+#include "emulator/core/calls.h"
 
 namespace pawl::campaign {
 namespace {
@@ -32,6 +36,18 @@ Call call_of(const HttpRequest& request, std::uint64_t number) {
   return call;
 }
 
+bool is_renewal(const Call& call) {
+  return call.path.ends_with("/token");
+}
+
+bool is_write(const Call& call) {
+  return call.method != "GET" && !is_renewal(call);
+}
+
+std::ptrdiff_t orders_in(std::string_view ids) {
+  return ids.empty() ? 0 : 1 + std::ranges::count(ids, ',');
+}
+
 Error lost(Outcome outcome, const char* why) {
   return {Code::unavailable, outcome, why};
 }
@@ -53,7 +69,9 @@ void Network::send(HttpRequest request, const std::shared_ptr<const bool>& alive
   flight->call = call_of(request, ++last_call_);
   flight->done = std::move(done);
   flight->alive = alive;
-  if (happens(2)) {
+  const bool spared = is_renewal(flight->call);
+  renewals_ += spared ? 1 : 0;
+  if (!spared && happens(2)) {
     agenda_.after(way_there, [flight] {
       end(flight, std::unexpected(lost(Outcome::not_applied, "connection refused")));
     });
@@ -62,9 +80,10 @@ void Network::send(HttpRequest request, const std::shared_ptr<const bool>& alive
   flight->deadline = agenda_.after(request.deadline, [flight] {
     end(flight, std::unexpected(lost(Outcome::unknown, "timed out")));
   });
-  if (happens(3)) return;  // it left, and never arrives
+  if (!spared && happens(3)) return;  // it left, and never arrives
   agenda_.after(way_there, [this, flight] {
     flight->arrived = agenda_.world_now();
+    if (is_write(flight->call)) note_writing(flight);
     arrive(flight);
   });
 }
@@ -78,7 +97,7 @@ void Network::arrive(const FlightPtr& flight) {
   }
   note(flight, reply);
   if (reply.wire == Wire::restart) exchange_.forget();
-  if (happens(2)) return;  // the answer never comes
+  if (!is_renewal(flight->call) && happens(2)) return;  // the answer never comes
   const Duration way_back =
       dice_.within(Duration::milliseconds(1), Duration::milliseconds(80)) + reply.delay;
   agenda_.after(way_back, [this, flight, reply = std::move(reply)]() mutable {
@@ -86,8 +105,19 @@ void Network::arrive(const FlightPtr& flight) {
   });
 }
 
+void Network::note_writing(const FlightPtr& flight) {
+  const Call& call = flight->call;
+  const std::string id(emulator::field(call, "x-request-id"));
+  if (!id.empty() && !request_ids_.insert(id).second) return;
+  const auto body = json::parse(call.body);
+  const json::Array* batch = body ? body->if_array() : nullptr;
+  written_.placed.insert(written_.placed.end(), batch == nullptr ? 1 : batch->size(),
+                         flight->arrived);
+}
+
 void Network::note(const FlightPtr& flight, const Reply& reply) {
-  if (reply.operation != "place") return;
+  if (reply.operation == "modify" || reply.operation == "amend") changed_();
+  if (reply.operation != "place" && reply.operation != "batch") return;
   if (reply.status == 401) {
     turned_away_.emplace(reply.reference, flight->arrived);
     return;
@@ -99,8 +129,8 @@ void Network::note(const FlightPtr& flight, const Reply& reply) {
     turned_away_.erase(first);
   }
   if (!reply.accepted) return;
-  accepted_.push_back(
-      {.arrived = arrived, .reference = reply.reference, .order_id = reply.order_id});
+  accepted_.placed.insert(accepted_.placed.end(),
+                          static_cast<std::size_t>(orders_in(reply.order_id)), arrived);
 }
 
 void Network::bring_back(const FlightPtr& flight, Reply reply) {

@@ -2,17 +2,20 @@
 //
 // Contract: a call that has left arrives, or is lost; its answer comes back, late, cut or not at
 //           all. A process that dies takes back nothing that has left. The way there always takes
-//           the same time, so that what leaves a second apart arrives a second apart.
+//           the same time, so that what leaves a second apart arrives a second apart. Renewals of
+//           tokens do not get lost: with their answer goes the session, and a person must log in.
 // Threads:  one.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "emulator/core/exchange.h"
+#include "emulator/core/rush.h"
 #include "port/http_client.h"
 #include "tests/campaign/agenda.h"
 
@@ -20,27 +23,27 @@ namespace pawl::campaign {
 
 class Network {
  public:
-  // Placements that the exchange accepted, as it tells.
-  struct Accepted {
-    Instant arrived = {};  // the first copy of the attempt
-    std::string reference = {};
-    std::string order_id = {};
-  };
-
   Network(Agenda& agenda, Dice& dice, emulator::Exchange& exchange)
       : agenda_(agenda), dice_(dice), exchange_(exchange) {}
 
   void send(HttpRequest request, const std::shared_ptr<const bool>& alive, HttpClient::Done done);
   // From now on nothing gets lost.
   void calm_down() { calm_ = true; }
-  const std::vector<Accepted>& accepted() const { return accepted_; }
+  // Told after every call that may have changed an order.
+  void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
+  // When the first copy of an attempt arrived: of placements that the exchange accepted, as it
+  // tells, and of all calls that change something, once for each order of a batch.
+  const emulator::Rush& accepted() const { return accepted_; }
+  const emulator::Rush& written() const { return written_; }
   std::uint64_t calls() const { return last_call_; }
+  std::uint64_t renewals() const { return renewals_; }  // of tokens
 
  private:
   struct Flight;
   using FlightPtr = std::shared_ptr<Flight>;
 
   void arrive(const FlightPtr& flight);
+  void note_writing(const FlightPtr& flight);
   void note(const FlightPtr& flight, const emulator::Reply& reply);
   void bring_back(const FlightPtr& flight, emulator::Reply reply);
   static void end(const FlightPtr& flight, Result<HttpAnswer> answer);
@@ -51,7 +54,11 @@ class Network {
   emulator::Exchange& exchange_;
   bool calm_ = false;
   std::uint64_t last_call_ = 0;
-  std::vector<Accepted> accepted_;
+  std::uint64_t renewals_ = 0;
+  std::function<void()> changed_;
+  emulator::Rush accepted_;
+  emulator::Rush written_;
+  std::set<std::string> request_ids_;           // that have arrived
   std::map<std::string, Instant> turned_away_;  // by reference: when a copy met a closed gate
 };
 

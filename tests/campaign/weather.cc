@@ -36,6 +36,17 @@ constexpr Row of_placements[] = {{drop_before_accept, 4},
 constexpr Row of_saxo[] = {{headers_missing, 3}, {reset_zero, 2},      {trade_not_completed, 4},
                            {error_in_200, 2},    {order_id_in_400, 3}, {reference_missing, 2}};
 constexpr Row of_okx[] = {{s_code_in_0, 3}};
+constexpr Row of_changes[] = {{drop_before_accept, 3},
+                              {drop_after_accept, 6},
+                              {delay_after_accept, 3},
+                              {half_answer, 2},
+                              {html_502_before_accept, 2},
+                              {html_502_after_accept, 3},
+                              {rate_limited, 3},
+                              {empty_401, 2},
+                              {restart, 1},
+                              {error_before, 2},
+                              {error_after, 3}};
 constexpr Row of_others[] = {{drop_after_accept, 2},     {half_answer, 2},
                              {html_502_after_accept, 2}, {gzip, 1},
                              {rate_limited, 2},          {empty_401, 1}};
@@ -50,8 +61,12 @@ Fault fault_of(emulator::FaultKind kind, Dice& dice) {
           .resolves = resolutions[dice.below(3)]};
 }
 
-json::Value saxo_rules(Dice& dice) {
+json::Value saxo_rules(std::uint64_t seed, Dice& dice) {
   json::Object rules;
+  if (tokens_end(Against::saxo, seed)) {
+    rules["auth"] = "issued";
+    rules["token_lifetime"] = "25s";
+  }
   rules["lag"] = dice.chance(30) ? "3s" : "0s";
   rules["repeat_rolling"] = dice.chance(50);
   rules["repeat_request_id"] = dice.chance(70);
@@ -75,10 +90,14 @@ json::Value okx_rules(Dice& dice) {
 
 }  // namespace
 
+bool tokens_end(Against against, std::uint64_t seed) {
+  return against == Against::saxo && seed % 10 == 3;
+}
+
 emulator::Script weather_of(Against against, std::uint64_t seed, Dice& dice) {
   constexpr std::uint64_t one_percent = 10'000;
   emulator::Script script;
-  script.settings = against == Against::saxo ? saxo_rules(dice) : okx_rules(dice);
+  script.settings = against == Against::saxo ? saxo_rules(seed, dice) : okx_rules(dice);
   script.faults.seed = seed;
   const auto add = [&](const auto& rows, const std::vector<std::string>& operations) {
     for (const Row& row : rows) {
@@ -87,14 +106,15 @@ emulator::Script weather_of(Against against, std::uint64_t seed, Dice& dice) {
                                      .millionths = row.percent * one_percent});
     }
   };
-  add(of_placements, {"place"});
+  add(of_placements, {"place", "batch"});
+  add(of_changes, {"modify", "amend", "cancel"});
   if (against == Against::saxo) {
     add(of_saxo, {"place"});
   } else {
-    add(of_okx, {"place"});
+    add(of_okx, {"place", "batch"});
   }
-  add(of_others, {"open_orders", "order", "details", "activities", "cancel", "pending", "history",
-                  "archive", "fills", "time"});
+  add(of_others, {"open_orders", "order", "details", "activities", "pending", "history", "archive",
+                  "fills", "time"});
   return script;
 }
 

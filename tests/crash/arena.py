@@ -11,6 +11,7 @@ import collections
 import contextlib
 import dataclasses
 import json
+import os
 import re
 import signal
 import socket
@@ -67,6 +68,7 @@ class Server:
     def pause(self) -> None:
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
+        os.waitpid(self._process.pid, os.WUNTRACED)  # its threads go on until each has heard of it
 
     def kill(self) -> None:
         if self._process is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import socket
 import subprocess
@@ -41,6 +42,8 @@ class OwnServer:
     def signal(self, which: signal.Signals) -> None:
         assert self.process is not None
         self.process.send_signal(which)
+        if which == signal.SIGSTOP:  # its threads go on until each has heard of it
+            os.waitpid(self.process.pid, os.WUNTRACED)
 
     def kill(self) -> None:
         if self.process is not None:

@@ -39,14 +39,10 @@ def fault(trader: Trader, kind: str, **more: object) -> None:
 
 
 def assert_correlated(said: Said, reference: str) -> None:
-    """Every line about the order names it and the wire attempt; those of the pacer are about the
-    session, whoever waits."""
-    about = [
-        line
-        for line in said.log
-        if line.get("operation") == "place_order" and "rate_limit" not in line["event"]
-    ]
+    """Every line about the order names it and the wire attempt, those of the pacer too."""
+    about = [line for line in said.log if line.get("operation") in ("place_order", "order")]
     assert about
+    assert any("rate_limit" in line["event"] for line in about)
     for line in about:
         assert line["external_reference"] == reference, line
         assert str(line["request_id"]).startswith(f"{reference}_place_"), line
@@ -172,3 +168,26 @@ def test_timeout_triggers_reconciliation_path_not_a_second_placement(trader: Tra
     assert said.code == 0 and said.json()["status"] == "confirmed", said.err
     assert time.monotonic() - began < 20
     assert len(placements(trader)) == 1 and trader.market.accepted("late") == 1
+
+
+def test_a_venue_that_cannot_be_reached_costs_nothing_and_its_reference_may_be_used_again(
+    trader: Trader,
+) -> None:
+    trader.configure(GENEROUS, "  retry: { max_retries: 1, base_delay: 100ms }\n")
+    trader.market.stop()
+    said = trader.place("later")
+    assert said.code == 6, said.err
+    assert "Nothing was sent: " in said.err and "may be placed again" in said.err
+    assert "(external_reference=later, request_id=later_place_" in said.err
+    stored = trader.order("status", "later", "--stored").json()
+    assert stored["status"] == "rejected" and stored["message"].startswith("Nothing was sent: ")
+    assert stored["quota"]["used"] == 0
+    trader.market.start()
+    said = trader.place("later")
+    assert said.code == 0 and said.json()["status"] == "confirmed", said.err
+    assert said.json()["quota"]["used"] == 1
+    assert trader.market.accepted("later") == 1
+    assert trader.place("later").json()["order_id"] == said.json()["order_id"]
+    assert len(placements(trader)) == 1, "from then on it is known"
+    replayed = trader.command("replay", "data/audit.jsonl")
+    assert replayed.code == 0, replayed.out + replayed.err

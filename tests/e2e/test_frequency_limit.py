@@ -181,6 +181,24 @@ def test_database_query_failure_during_validation(trader: Trader) -> None:
     assert len(trader.market.log()) == sent, "something was sent"
 
 
+def test_a_database_that_is_locked_at_the_start_is_waited_for(trader: Trader) -> None:
+    """The same scenario where the database cannot even be opened: the lock of another program."""
+    use_up(trader, 1)
+    sent = len(trader.market.log())
+    with sqlite3.connect(trader.folder / "orders.db", isolation_level=None) as database:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("BEGIN EXCLUSIVE")
+        said = trader.place("unseen")
+    assert said.code == 6, said.err
+    assert [line["delay_seconds"] for line in said.lines("warn", "locked")] == [1, 2, 4]
+    assert said.has("error", "Order rejected: unable to verify frequency limit (database error)")
+    text = "pawl: Order rejected: unable to verify frequency limit (database error): "
+    assert text in said.err
+    assert len(trader.market.log()) == sent, "something was sent"
+    database.close()
+    assert trader.place("seen").code == 0
+
+
 def test_database_initialization_with_order_history_table(trader: Trader) -> None:
     said = trader.order("quota")
     assert said.has("info", "Order history table initialized successfully")
@@ -299,7 +317,7 @@ def test_manual_backfill_trigger(trader: Trader) -> None:
 
 
 def test_two_hundred_placements_of_two_processes_place_five(trader: Trader) -> None:
-    """From two servers and from command lines, at once."""
+    """Two shells start a hundred command lines each, ten at a time."""
     trader.configure("{ weekly_max_orders: 5 }", "  rate: 1000/1s\n")
     script = (
         'i=0; while [ $i -lt 100 ]; do i=$((i+1)); "$0" order place "$@" --ref "$NAME-$i" --json'

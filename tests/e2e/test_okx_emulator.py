@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 from emulation import Emulator, emulator
 from stack import wait_for
+from trading import Trader
 from web_socket import PING, PONG, WebSocket
 
 KEY, SECRET, PASSPHRASE = (
@@ -263,3 +264,25 @@ def test_what_is_no_websocket_is_closed(okx: Emulator, bytes_sent: bytes, code: 
 def test_other_addresses_are_no_channel(okx: Emulator) -> None:
     with contextlib.closing(WebSocket(okx.address, "/ws/v5/public")) as channel:
         assert channel.status == 404
+
+
+def test_a_reference_that_okx_does_not_take_is_not_sent_again_after_the_database_was_lost(
+    pawl: Path, tmp_path: Path, okx: Emulator
+) -> None:
+    """OKX knows it by another name, and so does its history."""
+    trader = Trader(pawl, tmp_path, "okx", okx)
+    reference = "re-balance_2025-12-03.strategy_7"
+    placed = trader.place(reference)
+    assert placed.code == 0, placed.err
+    [order] = okx.orders()
+    assert order["reference"] != reference
+    for file in tmp_path.glob("orders.db*"):
+        file.unlink()
+    assert trader.command("backfill-orders", "--days=7").code == 0
+    assert trader.order("quota").json()["used"] == 1
+    again = trader.place(reference)
+    assert again.code == 3 and f"The reference '{reference}' is taken" in again.err
+    assert placed.json()["order_id"] in again.err
+    assert len(okx.orders()) == 1
+    assert trader.order("quota").json()["used"] == 1
+    assert trader.place("another-one").code == 0

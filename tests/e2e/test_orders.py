@@ -11,6 +11,9 @@ import http.client
 import json
 import os
 import pty
+import pwd
+import re
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +27,10 @@ from trading import Said, Trader
 # Below the market, so that it stands there.
 WORDS = {"okx": tuple("40000" if word == "50000" else word for word in ALL_WORDS["okx"])}
 QUICK = "  rate: 100/1s\n  settle: 200ms\n  patience: 1s\n  timeout: 500ms\n"
-MEMBERS = {"external_reference", "venue", "status", "order_id", "attempts", "evidence", "quota"}
+MEMBERS = {"external_reference", "venue", "status", "order_id", "attempts", "evidence", "quota"} | {
+    "life",
+    "message",
+}
 READINGS = ("order", "pending", "history", "archive")
 
 
@@ -140,6 +146,90 @@ def test_an_unresolved_order_cannot_be_overlooked(trader: Trader) -> None:
     assert "UNRESOLVED" not in trader.order("quota").err
 
 
+def begin_to_lose(trader: Trader, reference: str) -> subprocess.Popen[str]:
+    """A placement that the venue has accepted, and whose outcome cannot be found out."""
+    trader.configure(orders=QUICK.replace("patience: 1s", "patience: 1m"))
+    lose(trader)
+    words = ("--ref", reference, "--json")
+    process = trader.start("order", "place", *WORDS["okx"], *words)
+    stack.wait_for(lambda: trader.market.accepted(reference) == 1, "the order")
+    return process
+
+
+def test_an_order_that_a_killed_process_left_open_cannot_be_overlooked(trader: Trader) -> None:
+    process = begin_to_lose(trader, "left")
+    assert "LEFT OPEN" not in trader.order("quota").err, "somebody works on it"
+    process.kill()
+    process.communicate()
+    for words in (("quota",), ("list",), ("cancel", "nobody"), ("precheck", *WORDS["okx"])):
+        again = trader.order(*words)
+        assert "!! 1 ORDER WAS LEFT OPEN" in again.err and "left" in again.err, words
+        assert "pawl order reconcile" in again.err
+        assert again.has("error", "1 order was left open")
+    status = trader.order("status", "left", "--stored")
+    assert status.code == 4 and "`pawl order reconcile left` finds out" in status.json()["message"]
+    checks = json.loads(trader.command("doctor", "--json").out)["checks"]
+    [database] = [each for each in checks if each["check"] == "orders.database"]
+    assert database["status"] == "warn"
+    assert "1 order was left open by a process that ended" in database["found"]
+    assert trader.order("list", "--unresolved").code == 4
+    trader.market.faults({"script": []})
+    assert trader.order("reconcile").code == 0
+    assert "LEFT OPEN" not in trader.order("quota").err
+    assert trader.market.accepted("left") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_placement_with_a_word_on_what_became_of_it(
+    trader: Trader, number: int
+) -> None:
+    process = begin_to_lose(trader, "cut")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 4, err
+    assert "pawl: interrupted" in err
+    told = json.loads(out)
+    assert told["status"] == "unresolved"
+    assert "it is kept as " in told["message"] and "nobody works on it any more" in told["message"]
+    assert "`pawl order reconcile cut` finds out" in err
+    trader.market.faults({"script": []})
+    assert trader.order("reconcile", "cut").json()["orders"][0]["status"] == "confirmed"
+
+
+def test_a_second_signal_ends_it_at_once(trader: Trader) -> None:
+    trader.configure(orders=QUICK.replace("timeout: 500ms", "timeout: 1m"))
+    late = {"when": {"call": "place"}, "do": "delay_after_accept", "delay": "50s"}
+    trader.market.faults({"script": [late]})
+    process = trader.start("order", "place", *WORDS["okx"], "--ref", "cut")
+    stack.wait_for(lambda: trader.market.accepted("cut") == 1, "the order")
+    assert process.stderr
+    process.send_signal(signal.SIGINT)
+    assert any("pawl: interrupted" in line for line in process.stderr)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 4 and "pawl: ended at once" in err
+    assert "!! 1 ORDER WAS LEFT OPEN" in trader.order("quota").err
+
+
+def test_a_wait_that_runs_out_says_that_nobody_works_on_it(trader: Trader) -> None:
+    lose(trader)
+    trader.configure(orders=QUICK.replace("patience: 1s", "patience: 1m"))
+    said = trader.place("late", "--wait", "800ms")
+    assert said.code == 4 and said.json()["status"] == "unresolved"
+    assert "nobody works on it any more" in said.json()["message"]
+    assert "goes on" not in said.out + said.err
+    assert "!! 1 ORDER WAS LEFT OPEN" in trader.order("quota").err
+
+
+def test_a_wait_tells_the_answer_that_came_while_it_ended(trader: Trader) -> None:
+    trader.configure(orders=QUICK.replace("timeout: 500ms", "timeout: 30s"))
+    slow = {"when": {"call": "place"}, "do": "delay_after_accept", "delay": "2s"}
+    trader.market.faults({"script": [slow]})
+    said = trader.place("slow", "--wait", "1s")
+    assert said.code == 0 and said.json()["status"] == "confirmed", said.err
+    assert trader.place("never", "--wait", "0s").code == 2
+
+
 @pytest.mark.parametrize(("verdict", "used"), [("placed", 1), ("absent", 0)])
 def test_a_person_settles_what_nothing_else_can(trader: Trader, verdict: str, used: int) -> None:
     lose(trader)
@@ -152,6 +242,7 @@ def test_a_person_settles_what_nothing_else_can(trader: Trader, verdict: str, us
     assert trader.order(*words, *named).code == 3, "it was settled already"
     audit = (trader.folder / "data" / "audit.jsonl").read_text()
     assert "support said so" in audit
+    assert pwd.getpwuid(os.getuid()).pw_name in audit and "somebody" not in audit
 
 
 def test_tables_are_painted_on_a_terminal_alone(trader: Trader) -> None:
@@ -163,8 +254,12 @@ def test_tables_are_painted_on_a_terminal_alone(trader: Trader) -> None:
 
 def test_a_backfill_shows_how_far_it_is_on_a_terminal(trader: Trader) -> None:
     trader.place("one")
-    assert "100%" in on_a_terminal(trader, "backfill-orders", "--days", "7")
+    shown = on_a_terminal(trader, "backfill-orders", "--days", "7")
+    steps = [int(each) for each in re.findall(r"(\d+)%", shown)]
+    assert steps == sorted(steps) and len(set(steps)) > 3 and steps[-1] == 100, shown
+    assert re.search(r"100%  1 order, 0 new, back to [0-9-]+\r?\n", shown), shown
     piped = trader.command("backfill-orders", "--days", "7")
+    assert "(1 order)" in piped.out, "an order of two lists is counted twice"
     assert piped.code == 0 and "\r" not in piped.err + piped.out
     assert "2h" in piped.out, "what OKX does not keep is not told"
     assert trader.command("backfill-orders", "--days", "0").code == 2
@@ -197,9 +292,26 @@ def test_doctor_looks_at_database_venue_and_clock(trader: Trader) -> None:
 
 
 def test_no_venue_is_told(trader: Trader) -> None:
+    saxo = ("--venue", "saxo", "--uic", "211", "--asset-type", "Stock", "--side", "buy")
+    assert trader.order("place", *saxo, "--type", "market", "--size", "1").code == 5
+    assert trader.command("backfill-orders", "--venue", "saxo").code == 5
+    assert trader.command("order", "reopen", "saxo").code == 5
     (trader.folder / "pawl.yaml").write_text("orders: { database: orders.db }\n")
-    said = trader.place("one")
-    assert said.code in (1, 5) and "orders.venues" in said.err
+    for said in (trader.place("one"), trader.command("backfill-orders")):
+        assert said.code == 5 and "orders.venues" in said.err
+        assert not said.out
+
+
+def test_what_makes_no_sense_is_called_wrongly(trader: Trader) -> None:
+    trader.place("one")
+    calls = len(trader.market.log())
+    assert trader.order("modify", "one", "--size", "0").code == 2
+    saxo = ("--venue", "saxo", "--inst", "BTC-USDT-SWAP", "--side", "buy", "--type", "market")
+    said = trader.order("place", *saxo, "--size", "1")
+    assert said.code == 2 and "--uic" in said.err
+    said = trader.order("place", *WORDS["okx"], "--ref", "x", "--validity", "day")
+    assert said.code == 2 and "OKX does not take this order" in said.err
+    assert len(trader.market.log()) == calls, "something was sent"
 
 
 def ask(gateway: stack.Gateway, method: str, path: str, body: object = None) -> tuple[int, dict]:
@@ -273,3 +385,22 @@ def test_a_server_is_degraded_while_an_order_is_unresolved(pawl: Path, trader: T
         stack.wait_for(lambda: gateway.metric("pawl_orders_unresolved") == 0, "the metric")
     upstream.close()
     assert trader.market.accepted("lost") == 1
+
+
+def test_a_server_is_degraded_while_an_order_of_another_process_is_left_open(
+    pawl: Path, trader: Trader
+) -> None:
+    upstream = stack.Upstream()
+    with stack.serving(pawl, trader.folder, upstream, more=venue_of(trader)) as gateway:
+        process = begin_to_lose(trader, "left")
+        process.kill()
+        process.communicate()
+        what = "1 order was left open"
+        stack.wait_for(
+            lambda: what in ask(gateway, "GET", "/healthz")[1].get("detail", ""), "a bad health"
+        )
+        stack.wait_for(lambda: gateway.metric("pawl_orders_left_open") == 1, "the metric")
+        trader.market.faults({"script": []})
+        assert ask(gateway, "POST", "/v1/order-reconciliations")[0] == 200
+        stack.wait_for(lambda: gateway.metric("pawl_orders_left_open") == 0, "the metric")
+    upstream.close()

@@ -74,6 +74,17 @@ class Trader:
         )
         return Said(done)
 
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """A command that is not waited for; its answer and its log come on one pipe each."""
+        return subprocess.Popen(
+            [self.pawl, *words],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+
     def order(self, verb: str, *words: str) -> Said:
         return self.command("order", verb, *words, "--json")
 

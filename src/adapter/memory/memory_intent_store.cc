@@ -48,10 +48,10 @@ HistoryRow* MemoryIntents::find_row(const std::string& venue, const std::string&
   return found == history_.end() ? nullptr : &*found;
 }
 
-const HistoryRow* MemoryIntents::find_reference(const std::string& venue,
-                                                const std::string& reference) const {
+const HistoryRow* MemoryIntents::find_row_of(const NewIntent& ask) const {
   const auto found = std::ranges::find_if(history_, [&](const HistoryRow& row) {
-    return !reference.empty() && row.reference == reference && row.venue == venue;
+    const bool is_named = row.reference == ask.reference || row.reference == ask.venue_name;
+    return is_named && !row.reference.empty() && row.venue == ask.order.venue;
   });
   return found == history_.end() ? nullptr : &*found;
 }
@@ -63,6 +63,11 @@ bool MemoryIntents::add_row(const HistoryRow& row) {
   }
   history_.push_back(row);
   return true;
+}
+
+bool MemoryIntents::is_worked_on(std::int64_t id) const {
+  const std::lock_guard guard(mutex_);
+  return kept_.at(id).worker != nullptr;
 }
 
 MemoryIntentStore::~MemoryIntentStore() {
@@ -79,24 +84,23 @@ Quota MemoryIntentStore::quota_at(const order::FrequencyLimit& limit, Instant no
           .enabled = limit.enabled};
 }
 
-Result<Opening> MemoryIntentStore::try_open(NewIntent ask) {
+Result<Opening> MemoryIntentStore::try_open(const NewIntent& ask) {
   const Lock guard(all_.mutex_);
-  if (const MemoryIntents::Kept* known = all_.find(ask.reference)) {
+  const MemoryIntents::Kept* known = all_.find(ask.reference);
+  if (known != nullptr && !order::may_open_again(known->intent, ask.order)) {
     return Opening(KnownIntent{known->intent});
   }
-  if (const HistoryRow* row = all_.find_reference(ask.order.venue, ask.reference)) {
+  if (const HistoryRow* row = all_.find_row_of(ask)) {
     return reference_is_taken(ask, row->order_id);
   }
   const Quota quota = quota_at(ask.limit, ask.now);
   if (ask.counts && !order::has_room(quota)) return Opening(DeniedIntent{quota});
-  const std::int64_t id = static_cast<std::int64_t>(all_.kept_.size()) + 1;
-  const Intent intent = {.id = id,
-                         .reference = ask.reference,
-                         .order = std::move(ask.order),
-                         .counts = ask.counts,
-                         .created = ask.now,
-                         .progress = {.request_id = std::move(ask.request_id)}};
-  all_.kept_[id] = {.intent = intent, .slot = ask.counts, .worker = this};
+  if (known != nullptr && known->worker != nullptr) return Opening(KnownIntent{known->intent});
+  const std::int64_t id =
+      known != nullptr ? known->intent.id : static_cast<std::int64_t>(all_.kept_.size()) + 1;
+  const Intent intent = new_intent(ask, id, known != nullptr ? &known->intent : nullptr);
+  all_.kept_[id] = {
+      .intent = intent, .venue_name = ask.venue_name, .slot = ask.counts, .worker = this};
   all_.ids_[ask.reference] = id;
   return Opening(OpenedIntent{.intent = intent, .quota = quota});
 }
@@ -154,7 +158,7 @@ bool MemoryIntentStore::try_set_life(const std::string& venue, const std::string
 }
 
 void MemoryIntentStore::open(NewIntent intent, Done<Opening> done) {
-  done(try_open(std::move(intent)));
+  done(try_open(intent));
 }
 
 void MemoryIntentStore::take(std::string reference, Done<TakenIntent> done) {
@@ -181,6 +185,7 @@ void MemoryIntentStore::list(IntentFilter filter, Done<std::vector<Intent>> done
   std::erase_if(all, [&](const Intent& intent) {
     const bool any = filter.statuses.empty();
     return (!filter.venue.empty() && intent.order.venue != filter.venue) ||
+           (filter.unattended && all_.is_worked_on(intent.id)) ||
            !(any ||
              std::ranges::find(filter.statuses, intent.progress.status) != filter.statuses.end());
   });
@@ -207,8 +212,9 @@ void MemoryIntentStore::backfill(std::vector<HistoryRow> rows, Done<std::size_t>
       ++added;
       for (auto& [id, kept] : all_.kept_) {
         const Intent& intent = kept.intent;
+        const bool is_named = intent.reference == row.reference || kept.venue_name == row.reference;
         const bool is_its_order =
-            intent.reference == row.reference ||
+            (is_named && !row.reference.empty()) ||
             (!row.order_id.empty() && intent.progress.order_id == row.order_id);
         if (is_its_order && intent.order.venue == row.venue) kept.slot = false;
       }
@@ -222,12 +228,12 @@ void MemoryIntentStore::set_life(std::string venue, std::string order_id, Life l
   done(try_set_life(venue, order_id, life));
 }
 
-void MemoryIntentStore::unfinished(std::string venue, std::size_t limit,
+void MemoryIntentStore::unfinished(std::string venue, std::int64_t after, std::size_t limit,
                                    Done<std::vector<Intent>> done) {
   std::vector<Intent> all = all_.intents();
   std::erase_if(all, [&](const Intent& intent) {
-    return intent.order.venue != venue || intent.progress.status != Status::confirmed ||
-           is_over(intent.progress.life);
+    return intent.id <= after || intent.order.venue != venue ||
+           intent.progress.status != Status::confirmed || is_over(intent.progress.life);
   });
   const std::size_t most = std::min(limit, bounds::orders_listed_max);
   if (all.size() > most) all.resize(most);

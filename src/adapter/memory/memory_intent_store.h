@@ -31,6 +31,7 @@ class MemoryIntents {
   friend MemoryIntentStore;
   struct Kept {
     order::Intent intent;
+    std::string venue_name;
     bool slot = false;  // it holds one of the week's
     const MemoryIntentStore* worker = nullptr;
   };
@@ -38,8 +39,10 @@ class MemoryIntents {
   Kept* find(const std::string& reference);
   std::int64_t used(Instant now) const;
   HistoryRow* find_row(const std::string& venue, const std::string& order_id);
-  const HistoryRow* find_reference(const std::string& venue, const std::string& reference) const;
+  // A row that has the reference of an intent to come, or the venue's name for it.
+  const HistoryRow* find_row_of(const NewIntent& ask) const;
   bool add_row(const HistoryRow& row);
+  bool is_worked_on(std::int64_t id) const;
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::int64_t, Kept> kept_;
@@ -63,7 +66,7 @@ class MemoryIntentStore final : public IntentStore {
   void backfill(std::vector<HistoryRow> rows, Done<std::size_t> done) override;
   void set_life(std::string venue, std::string order_id, order::Life life,
                 Done<bool> done) override;
-  void unfinished(std::string venue, std::size_t limit,
+  void unfinished(std::string venue, std::int64_t after, std::size_t limit,
                   Done<std::vector<order::Intent>> done) override;
   void history_is_empty(Done<bool> done) override;
   Result<void> health() override { return {}; }
@@ -71,7 +74,7 @@ class MemoryIntentStore final : public IntentStore {
  private:
   using Lock = std::lock_guard<std::mutex>;
 
-  Result<Opening> try_open(NewIntent ask);
+  Result<Opening> try_open(const NewIntent& ask);
   Result<TakenIntent> try_take(const std::string& reference);
   Result<order::Intent> try_get(const std::string& reference);
   Result<void> try_save(std::int64_t id, order::Progress progress);

@@ -69,7 +69,13 @@ CREATE TABLE work (                 -- one row, once a store was opened: the fil
   touches INTEGER NOT NULL
 );
 )";
-constexpr std::array<sqlite::Sql, 1> steps = {first_version};
+// What the venue calls an order, where that is not its reference.
+constexpr sqlite::Sql second_version = R"(
+ALTER TABLE intents ADD COLUMN venue_name TEXT NOT NULL DEFAULT '';
+CREATE INDEX intents_open_by_name ON intents (venue, venue_name)
+  WHERE open = 1 AND venue_name <> '';
+)";
+constexpr std::array<sqlite::Sql, 2> steps = {first_version, second_version};
 constexpr std::string_view if_damaged =
     "put back a copy of it, or move it away with all that begins with its name and run `pawl "
     "backfill-orders`, which counts this week's orders again; see to those that were unresolved";
@@ -120,6 +126,9 @@ const sqlite::Sql IntentBook::count_slots =
 const sqlite::Sql IntentBook::find_history =
     "SELECT order_id FROM order_history WHERE venue = ?1 AND reference = ?2 AND reference <> '' "
     "ORDER BY id LIMIT 1";
+const sqlite::Sql IntentBook::free_slot_by_name =
+    "UPDATE intents SET slot = 0 WHERE venue_name = ?1 AND venue_name <> '' AND venue = ?2 "
+    "AND open = 1";
 
 // Left to itself, SQLite walks through all intents for these: that gives their order.
 const sqlite::Sql IntentBook::list_open =
@@ -130,7 +139,7 @@ const sqlite::Sql IntentBook::list_rejected =
     "AND (?1 = '' OR venue = ?1) ORDER BY id DESC LIMIT ?2";
 const sqlite::Sql IntentBook::list_working =
     "SELECT id FROM intents INDEXED BY intents_working WHERE working = 1 AND venue = ?1 "
-    "ORDER BY id LIMIT ?2";
+    "AND id > ?2 ORDER BY id LIMIT ?3";
 
 Result<void> IntentBook::claim_work() {
   std::optional<FileId> noted;
@@ -225,15 +234,16 @@ Result<std::int64_t> IntentBook::next_id() {
   return id;
 }
 
-Result<void> IntentBook::insert(const Intent& intent) {
+Result<void> IntentBook::insert(const Intent& intent, const std::string& venue_name) {
   const std::string terms = json::print(order::to_json(intent.order));
   const std::string progress = json::print(order::to_json(intent.progress));
   const std::string week = order::week_text(intent.created);
-  run("INSERT INTO intents VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1, ?5, 0, '', ?9)",
+  const bool is_other_name = venue_name != intent.reference;
+  run("INSERT INTO intents VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1, ?5, 0, '', ?9, ?10)",
       {intent.id, std::string_view(intent.reference), std::string_view(intent.order.venue),
        std::string_view(terms), std::int64_t{intent.counts}, intent.created.ns(),
-       std::string_view(week), order::to_string(intent.progress.status),
-       std::string_view(progress)});
+       std::string_view(week), order::to_string(intent.progress.status), std::string_view(progress),
+       is_other_name ? std::string_view(venue_name) : std::string_view()});
   return save();
 }
 
@@ -248,33 +258,36 @@ Result<void> IntentBook::update(const Intent& intent) {
   return save();
 }
 
-Result<std::optional<std::string>> IntentBook::order_in_history(const std::string& venue,
-                                                                const std::string& reference) {
+Result<std::optional<std::string>> IntentBook::order_in_history(const NewIntent& ask) {
   std::optional<std::string> order_id;
-  run(find_history, {std::string_view(venue), std::string_view(reference)},
-      [&](const Row& row) { order_id = row.text(0); });
+  const auto found = [&](const Row& row) { order_id = row.text(0); };
+  const std::string_view venue = ask.order.venue;
+  run(find_history, {venue, std::string_view(ask.reference)}, found);
+  if (!order_id && ask.venue_name != ask.reference) {
+    run(find_history, {venue, std::string_view(ask.venue_name)}, found);
+  }
   if (broken()) return std::unexpected(*broken());
   return order_id;
 }
 
 Result<Opening> IntentBook::open(const NewIntent& ask, std::int64_t& held) {
-  if (std::optional<Intent> known = PAWL_TRY(find(ask.reference))) {
-    return Opening(KnownIntent{*std::move(known)});
-  }
-  if (const auto order_id = PAWL_TRY(order_in_history(ask.order.venue, ask.reference))) {
+  const std::optional<Intent> known = PAWL_TRY(find(ask.reference));
+  if (known && !order::may_open_again(*known, ask.order)) return Opening(KnownIntent{*known});
+  if (const auto order_id = PAWL_TRY(order_in_history(ask))) {
     return reference_is_taken(ask, *order_id);
   }
   const Quota quota = PAWL_TRY(
       quota_at(ask.limit, ask.now, ask.limit.weekly_max_orders + bounds::order_count_excess_max));
   if (ask.counts && !order::has_room(quota)) return Opening(DeniedIntent{quota});
-  held = PAWL_TRY(next_id());
-  const Intent intent = {.id = held,
-                         .reference = ask.reference,
-                         .order = ask.order,
-                         .counts = ask.counts,
-                         .created = ask.now,
-                         .progress = {.request_id = ask.request_id}};
-  PAWL_TRY(insert(intent));
+  if (known) {
+    if (!PAWL_TRY(locks_.take(known->id))) return Opening(KnownIntent{*known});
+    held = known->id;
+    run("DELETE FROM intents WHERE id = ?1", {held});
+  } else {
+    held = PAWL_TRY(next_id());
+  }
+  const Intent intent = new_intent(ask, held, known ? &*known : nullptr);
+  PAWL_TRY(insert(intent, ask.venue_name));
   return Opening(OpenedIntent{.intent = intent, .quota = quota});
 }
 
@@ -337,6 +350,7 @@ Result<std::size_t> IntentBook::backfill(const std::vector<HistoryRow>& rows) {
     // What the history has now, the open intent need not hold any more.
     run("UPDATE intents SET slot = 0 WHERE reference = ?1 AND venue = ?2 AND open = 1",
         {std::string_view(row.reference), std::string_view(row.venue)});
+    run(free_slot_by_name, {std::string_view(row.reference), std::string_view(row.venue)});
     run("UPDATE intents SET slot = 0 WHERE order_id = ?1 AND order_id <> '' AND venue = ?2 "
         "AND open = 1",
         {std::string_view(row.order_id), std::string_view(row.venue)});
@@ -385,7 +399,7 @@ Result<std::vector<Intent>> IntentBook::list(const IntentFilter& filter) {
   std::vector<std::int64_t> ids;
   const auto add = [&](const Row& row) { ids.push_back(row.number(0)); };
   const std::string_view venue = filter.venue;
-  const std::int64_t rows = row_count(filter.limit);
+  const std::int64_t rows = row_count(filter.unattended ? bounds::orders_listed_max : filter.limit);
   // Each through the index that leads to few rows beside those that are wanted.
   if (all_are(order::is_open)) {
     run(list_open, {venue, std::string_view(wanted), rows}, add);
@@ -400,12 +414,23 @@ Result<std::vector<Intent>> IntentBook::list(const IntentFilter& filter) {
         "ORDER BY id DESC LIMIT ?2",
         {std::string_view(wanted), rows}, add);
   }
+  if (filter.unattended) PAWL_TRY(keep_unattended(ids, filter.limit));
   return load_all(ids);
 }
 
-Result<std::vector<Intent>> IntentBook::unfinished(const std::string& venue, std::size_t limit) {
+Result<void> IntentBook::keep_unattended(std::vector<std::int64_t>& ids, std::size_t limit) {
+  std::vector<std::int64_t> left;
+  for (const std::int64_t id : ids) {
+    if (left.size() < limit && PAWL_TRY(locks_.is_free(id))) left.push_back(id);
+  }
+  ids = std::move(left);
+  return {};
+}
+
+Result<std::vector<Intent>> IntentBook::unfinished(const std::string& venue, std::int64_t after,
+                                                   std::size_t limit) {
   std::vector<std::int64_t> ids;
-  run(list_working, {std::string_view(venue), row_count(limit)},
+  run(list_working, {std::string_view(venue), after, row_count(limit)},
       [&](const Row& row) { ids.push_back(row.number(0)); });
   return load_all(ids);
 }

@@ -47,7 +47,8 @@ class IntentBook final : public sqlite::Book {
   Result<order::Quota> quota(const order::FrequencyLimit& limit, Instant now);
   Result<std::size_t> backfill(const std::vector<HistoryRow>& rows);
   Result<bool> set_life(const std::string& venue, const std::string& order_id, order::Life life);
-  Result<std::vector<order::Intent>> unfinished(const std::string& venue, std::size_t limit);
+  Result<std::vector<order::Intent>> unfinished(const std::string& venue, std::int64_t after,
+                                                std::size_t limit);
   Result<bool> history_is_empty();
 
   Result<void> save() override;
@@ -57,6 +58,7 @@ class IntentBook final : public sqlite::Book {
   static const sqlite::Sql count_week;
   static const sqlite::Sql count_slots;
   static const sqlite::Sql find_history;
+  static const sqlite::Sql free_slot_by_name;
   static const sqlite::Sql list_open;
   static const sqlite::Sql list_rejected;
   static const sqlite::Sql list_working;
@@ -65,15 +67,16 @@ class IntentBook final : public sqlite::Book {
   Result<std::optional<order::Intent>> find(const std::string& reference);
   Result<order::Intent> load(std::int64_t id);
   Result<std::vector<order::Intent>> load_all(const std::vector<std::int64_t>& ids);
+  // Only those that nobody works on, and at most `limit`.
+  Result<void> keep_unattended(std::vector<std::int64_t>& ids, std::size_t limit);
   // Stops at `most` of each kind.
   Result<std::int64_t> used(Instant now, std::int64_t most);
   Result<order::Quota> quota_at(const order::FrequencyLimit& limit, Instant now, std::int64_t most);
-  // The venue's id of the oldest order that has the reference.
-  Result<std::optional<std::string>> order_in_history(const std::string& venue,
-                                                      const std::string& reference);
+  // The venue's id of an order that has the reference, or the venue's name for it.
+  Result<std::optional<std::string>> order_in_history(const NewIntent& ask);
   // Of an intent to come; the work on it is held.
   Result<std::int64_t> next_id();
-  Result<void> insert(const order::Intent& intent);
+  Result<void> insert(const order::Intent& intent, const std::string& venue_name);
   Result<void> update(const order::Intent& intent);
   // False: it is there already.
   Result<bool> add_history(const HistoryRow& row);

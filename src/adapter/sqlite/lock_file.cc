@@ -82,6 +82,13 @@ void LockFile::unlock(std::int64_t byte) {
   (void)::fcntl(fd_, F_OFD_SETLK, &lock);
 }
 
+Result<bool> LockFile::is_locked(std::int64_t byte) const {
+  struct flock lock = one_byte(F_WRLCK, byte);
+  if (::fcntl(fd_, F_OFD_GETLK, &lock) == 0) return lock.l_type != F_UNLCK;
+  return failure(Code::unavailable,
+                 "cannot look at the locks of '" + path_ + "': " + reason(errno));
+}
+
 Result<void> LockFile::check() const {
   struct stat status = {};
   if (::stat(path_.c_str(), &status) == 0 && id_from(status) == id_) return {};

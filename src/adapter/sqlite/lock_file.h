@@ -41,6 +41,8 @@ class LockFile {
   // False: somebody else has it.
   Result<bool> try_lock(std::int64_t byte);
   void unlock(std::int64_t byte);
+  // By somebody else.
+  Result<bool> is_locked(std::int64_t byte) const;
   // That the file is still the one its name stands for.
   Result<void> check() const;
   FileId id() const { return id_; }

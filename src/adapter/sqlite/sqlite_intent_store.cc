@@ -113,11 +113,12 @@ void SqliteIntentStore::set_life(std::string venue, std::string order_id, Life l
       });
 }
 
-void SqliteIntentStore::unfinished(std::string venue, std::size_t limit,
+void SqliteIntentStore::unfinished(std::string venue, std::int64_t after, std::size_t limit,
                                    Done<std::vector<Intent>> done) {
-  writer_->look<IntentBook>(std::move(done), [venue = std::move(venue), limit](IntentBook& book) {
-    return book.unfinished(venue, limit);
-  });
+  writer_->look<IntentBook>(std::move(done),
+                            [venue = std::move(venue), after, limit](IntentBook& book) {
+                              return book.unfinished(venue, after, limit);
+                            });
 }
 
 void SqliteIntentStore::history_is_empty(Done<bool> done) {

@@ -48,7 +48,7 @@ class SqliteIntentStore final : public IntentStore {
   void backfill(std::vector<HistoryRow> rows, Done<std::size_t> done) override;
   void set_life(std::string venue, std::string order_id, order::Life life,
                 Done<bool> done) override;
-  void unfinished(std::string venue, std::size_t limit,
+  void unfinished(std::string venue, std::int64_t after, std::size_t limit,
                   Done<std::vector<order::Intent>> done) override;
   void history_is_empty(Done<bool> done) override;
   Result<void> health() override;

@@ -57,6 +57,12 @@ class World {
   SqliteIntentStore& store() { return *store_; }
   std::string path() const { return folder / "orders.db"; }
 
+  void remove_files() const {
+    for (const char* more : {"", "-wal", "-shm", "-lock", "-work"}) {
+      std::filesystem::remove(path() + more);
+    }
+  }
+
   // Every row of the statement, its first columns between bars.
   Lines lines(sqlite::Sql sql, int columns = 1) {
     Lines all;
@@ -200,9 +206,7 @@ TEST(OrderHistory, KeepsAReferenceTakenAfterItsIntentsWereLost) {
   World world;
   (void)world.client().ended(Client::fresh("a"), Client::confirmed("77"));
   world.stop();
-  for (const char* more : {"", "-wal", "-shm", "-lock", "-work"}) {
-    std::filesystem::remove(world.path() + more);
-  }
+  world.remove_files();
   world.start_store();
   HistoryRow row = Client::row("77");
   row.reference = "a";
@@ -237,7 +241,53 @@ TEST(SqliteIntentStore, FindsWhatIsOpenWithoutReadingEveryIntent) {
   EXPECT_THAT(database.plan(IntentBook::list_rejected).value(),
               HasSubstr("INDEX intents_rejected"));
   EXPECT_THAT(database.plan(IntentBook::list_working).value(),
-              HasSubstr("SEARCH intents USING INDEX intents_working (venue=?)"));
+              HasSubstr("SEARCH intents USING INDEX intents_working (venue=? AND rowid>?)"));
+  EXPECT_THAT(database.plan(IntentBook::free_slot_by_name).value(),
+              HasSubstr("INDEX intents_open_by_name (venue=? AND venue_name=?)"));
+}
+
+TEST(SqliteIntentStore, GoesOnWithAFileOfItsFirstVersion) {
+  World world;
+  world.stop();
+  world.remove_files();
+  sqlite::Schema first = IntentBook::schema;
+  first.steps = first.steps.first(1);
+  {
+    sqlite::Database database =
+        sqlite::Database::open(
+            {.path = world.path(), .schema = first, .journal = sqlite::Journal::wal})
+            .value();
+    constexpr std::string_view order =
+        R"({"inst":"B","side":"buy","size":"1","type":"market","venue":"okx"})";
+    constexpr std::string_view progress =
+        R"({"attempts":1,"evidence":[],"life":"unknown","order_id":"","reason":"",)"
+        R"("request_id":"r","sealed":false,"status":"sending"})";
+    EXPECT_TRUE(database.transact([&] {
+      return database.run(
+          "INSERT INTO intents SELECT 7, 'old', 'okx', ?1, 1, 5, '1969-12-29', "
+          "'sending', 1, 1, 0, '', ?2",
+          {order, progress});
+    }));
+  }
+  world.start_store();
+  const Result<Intent> old = world.client().get("old");
+  ASSERT_TRUE(old.has_value()) << old.error().message;
+  EXPECT_FALSE(old->progress.unsent);
+  EXPECT_TRUE(world.client().takes("old"));
+  EXPECT_EQ(world.client().used(Instant::from_ns(5)), 1);
+  EXPECT_EQ(world.lines("SELECT venue_name FROM intents"), Lines{""});
+  EXPECT_EQ(world.client().opened("new").id, 8);
+}
+
+TEST(SqliteIntentStore, OpensAgainAfterARestartWhatNeverLeft) {
+  World world;
+  order::Progress unsent = Client::rejected();
+  unsent.unsent = true;
+  (void)world.client().ended(Client::fresh("a"), unsent);
+  world.restart();
+  EXPECT_EQ(world.client().opened("a").id, 1);
+  EXPECT_EQ(world.lines("SELECT id, status, open, slot FROM intents", 4), Lines{"1|sending|1|1"});
+  EXPECT_EQ(world.client().used(), 1);
 }
 
 // ---- files that are not as they should be

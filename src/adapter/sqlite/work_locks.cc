@@ -60,6 +60,11 @@ void WorkLocks::release(std::int64_t intent) {
   if (held_.erase(intent) != 0) file_->unlock(intent);
 }
 
+Result<bool> WorkLocks::is_free(std::int64_t intent) const {
+  if (holds(intent)) return false;
+  return !PAWL_TRY(file_->is_locked(intent));
+}
+
 bool WorkLocks::holds(std::int64_t intent) const {
   const std::lock_guard guard(mutex_);
   return held_.contains(intent);

@@ -41,6 +41,9 @@ class WorkLocks {
   Result<bool> take(std::int64_t intent);
   void release(std::int64_t intent);
   bool holds(std::int64_t intent) const;
+  // Nobody works on it. Within a transaction that shows it open, its owner is gone then: it lets go
+  // of nothing before the outcome is committed.
+  Result<bool> is_free(std::int64_t intent) const;
   // That what is held is held against everybody.
   Result<void> check() const { return file_->check(); }
 

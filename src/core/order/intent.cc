@@ -42,4 +42,15 @@ void add_evidence(Progress& progress, Evidence evidence) {
   all.push_back(std::move(evidence));
 }
 
+bool may_open_again(const Intent& intent, const Order& order) {
+  const Progress& progress = intent.progress;
+  return progress.status == Status::rejected && progress.unsent && intent.order == order;
+}
+
+Progress opened_again(const Progress& last, std::string request_id, Instant now) {
+  Progress progress{.request_id = std::move(request_id), .evidence = last.evidence};
+  add_evidence(progress, {now, "caller", "placed it again: nothing of it had left"});
+  return progress;
+}
+
 }  // namespace pawl::order

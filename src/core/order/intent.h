@@ -2,6 +2,8 @@
 // intent store keeps; the machine (placement.h) changes it.
 //
 //   sending ─▶ confirmed | rejected | reconciling ─▶ confirmed | sending … | unresolved
+//      ▲                      │
+//      └── nothing had left ──┘  placed again: the store opens it anew
 //
 // On disk there is no `reserved`: the row that reserves the quota slot already names the first
 // attempt, so one commit stands between the call and the first byte. A crash while it waited for
@@ -47,6 +49,8 @@ struct Progress {
   std::optional<Instant> expires = {};  // no copy is taken by the venue after that
   // The venue has it, by its own word (a duplicate, an id): never sent again, whatever is read.
   bool sealed = false;
+  // Of a rejected one: no byte of any attempt left, so its reference may be placed again.
+  bool unsent = false;
   std::vector<Evidence> evidence = {};  // oldest first, at most bounds::order_evidence_max
   bool operator==(const Progress&) const = default;
 };
@@ -65,5 +69,11 @@ struct Intent {
   Progress progress = {};
   bool operator==(const Intent&) const = default;
 };
+
+// Whoever asks for the same order again gets it opened anew: nothing of it ever left.
+bool may_open_again(const Intent& intent, const Order& order);
+// As it is then. What was found out before stays; attempts are counted from one, since retries and
+// their delays are those of one opening.
+Progress opened_again(const Progress& last, std::string request_id, Instant now);
 
 }  // namespace pawl::order

@@ -25,6 +25,31 @@ TEST(Intent, HasNamesForItsStates) {
   EXPECT_EQ(status_of("placed"), std::nullopt);
 }
 
+TEST(Intent, MayBeOpenedAgainOnlyIfNothingLeftAndTheOrderIsTheSame) {
+  Intent intent{.order = {.venue = "okx"}, .progress = {.status = Status::rejected}};
+  EXPECT_FALSE(may_open_again(intent, intent.order)) << "a byte of it may have left";
+  intent.progress.unsent = true;
+  EXPECT_TRUE(may_open_again(intent, intent.order));
+  EXPECT_FALSE(may_open_again(intent, {.venue = "saxo"}));
+  intent.progress.status = Status::sending;
+  EXPECT_FALSE(may_open_again(intent, intent.order));
+}
+
+TEST(Intent, BeginsFromTheStartWhenItIsOpenedAgainAndKeepsWhatWasFound) {
+  const Progress last{.status = Status::rejected,
+                      .attempts = 3,
+                      .request_id = "old",
+                      .reason = "nobody answered",
+                      .unsent = true,
+                      .evidence = {{.source = "place attempt 3", .says = "not_sent"}}};
+  const Progress again = opened_again(last, "new", Instant::from_ns(7));
+  Progress fresh{.request_id = "new", .evidence = again.evidence};
+  EXPECT_EQ(again, fresh);
+  ASSERT_EQ(again.evidence.size(), 2U);
+  EXPECT_EQ(again.evidence[0], last.evidence[0]);
+  EXPECT_EQ(again.evidence[1].at, Instant::from_ns(7));
+}
+
 TEST(Evidence, IsOneLine) {
   EXPECT_EQ(line_of("a\r\nb\x01"), "a  b ");
   EXPECT_EQ(line_of("naïve"), "naïve");

@@ -100,6 +100,7 @@ json::Value to_json(const Progress& progress) {
                        {"sealed", progress.sealed},
                        {"evidence", std::move(evidence)}};
   if (progress.expires) members["expires"] = number_of(*progress.expires);
+  if (progress.unsent) members["unsent"] = true;
   return members;
 }
 
@@ -114,6 +115,10 @@ Result<Progress> progress_of(const json::Value& value) {
   progress.reason = from.line("reason");
   progress.sealed = from.truth("sealed");
   if (from.has("expires")) progress.expires = from.instant("expires");
+  if (from.has("unsent")) {
+    progress.unsent = from.truth("unsent");
+    if (!progress.unsent || progress.status != Status::rejected) from.fail("unsent");
+  }
   progress.evidence = evidence_of(from);
   if (const std::string wrong = from.wrong(); !wrong.empty()) {
     return failure(Code::invalid, "what is kept of an intent has a member '" + wrong +

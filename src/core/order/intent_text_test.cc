@@ -46,6 +46,7 @@ RC_GTEST_PROP(IntentText, ReadsBackAsItWas, ()) {
   progress.order_id = any_line();
   progress.reason = any_line();
   progress.sealed = *rc::gen::arbitrary<bool>();
+  progress.unsent = progress.status == Status::rejected && *rc::gen::arbitrary<bool>();
   progress.expires.reset();
   if (*rc::gen::arbitrary<bool>()) {
     progress.expires = Instant::from_ns(*rc::gen::arbitrary<std::int64_t>());
@@ -88,6 +89,7 @@ TEST(IntentText, RefusesWhatNobodyWrote) {
   EXPECT_TRUE(refused("attempts", bounds::retry_attempts_max + 1));
   EXPECT_TRUE(refused("reason", std::string(bounds::order_text_bytes_max + 1, 'a')));
   EXPECT_TRUE(refused("request_id", std::string(bounds::request_id_bytes_max + 1, 'a')));
+  EXPECT_TRUE(refused("unsent", true)) << "only what is rejected can be";
   EXPECT_TRUE(refused("expires", "1e9"));
   EXPECT_TRUE(refused("expires", "99999999999999999999"));
   json::Object row{{"at", "1"}, {"source", "s"}, {"says", "t"}};
@@ -97,6 +99,20 @@ TEST(IntentText, RefusesWhatNobodyWrote) {
   EXPECT_TRUE(refused("evidence", json::Array{row}));
   EXPECT_FALSE(progress_of(json::Value("text")));
   EXPECT_FALSE(progress_of(json::Value()));
+}
+
+TEST(IntentText, SaysThatNothingLeftOnlyWhereItIsSo) {
+  Progress progress = some_progress();
+  progress.status = Status::rejected;
+  EXPECT_EQ(to_json(progress).find("unsent"), nullptr)
+      << "as it was before there was a word for it";
+  progress.unsent = true;
+  json::Object kept = *to_json(progress).if_object();
+  EXPECT_EQ(progress_of(kept).value(), progress);
+  for (const json::Value& strange : {json::Value(false), json::Value(1), json::Value("true")}) {
+    kept["unsent"] = strange;
+    EXPECT_THAT(progress_of(kept).error().message, HasSubstr("'unsent'"));
+  }
 }
 
 TEST(IntentText, ShowsEvidenceToPeople) {

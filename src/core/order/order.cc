@@ -139,12 +139,14 @@ constexpr Names<13> member_names = {
     "price", "stop_price", "validity", "reduce_only", "trade_mode", "position_side",
 };
 
-Result<void> check_members(const json::Object& members) {
+Result<void> check_members(const json::Object& members, std::string_view besides) {
   for (const auto& [name, value] : members) {
+    if (name == besides) continue;
     if (std::ranges::find(member_names, name) == member_names.end()) {
       return failure(Code::invalid, "the order has a member '" +
                                         name.substr(0, bounds::config_excerpt_bytes_max) +
-                                        "' that none has: there are " + listed(member_names));
+                                        "' that none has: there are " + listed(member_names) +
+                                        (besides.empty() ? "" : ", ") + std::string(besides));
     }
   }
   return {};
@@ -224,10 +226,10 @@ json::Value to_json(const Order& order) {
   return members_of(order, printed);
 }
 
-Result<Order> order_of(const json::Value& value) {
+Result<Order> order_of(const json::Value& value, std::string_view besides) {
   const json::Object* members = value.if_object();
   if (members == nullptr) return failure(Code::invalid, "an order must be a JSON object");
-  PAWL_TRY(check_members(*members));
+  PAWL_TRY(check_members(*members, besides));
   Reader from(*members);
   if (from.find("inst") != nullptr && from.find("uic") != nullptr) {
     return wrong("instrument", "is given twice, as inst and as uic: leave one out");

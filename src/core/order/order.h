@@ -60,8 +60,9 @@ std::string brief(const Order& order);
 // Members as the contract's `--json` and POST /v1/orders have them: venue, inst (or uic,
 // asset_type), side, type, size, price … Numbers are text.
 json::Value to_json(const Order& order);
-// Unknown members are an error that names them.
-Result<Order> order_of(const json::Value& value);
+// Unknown members are an error that names them. `besides`: one that stands there and is the
+// caller's.
+Result<Order> order_of(const json::Value& value, std::string_view besides = {});
 // Same reference, other order: told apart by this (SHA-256 of the canonical JSON). Equal for orders
 // that are equal, so "1.10" is "1.1".
 std::string fingerprint(const Order& order);

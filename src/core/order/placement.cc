@@ -78,6 +78,7 @@ void Placement::on(const Begun&, Effects& out) {
 void Placement::on(const TakenOver& event, Effects& out) {
   PAWL_ASSERT(state_ == State::idle && is_open(intent_.progress.status));
   withdrawn_ = withdrawn_ || !event.resend;
+  left_ = true;
   quiet_since_ = now_.steady;
   // Until when a venue takes what the last owner sent (expTime) is on disk only with the answer.
   const bool is_on_its_way = intent_.progress.status == Status::sending;
@@ -133,6 +134,7 @@ void Placement::on(const SaveFailed& event, Effects& out) {
   progress.reason = line_of("it is " + std::string(to_string(progress.status)) +
                             ", which could not be kept: " + event.error.message);
   progress.status = Status::unresolved;
+  progress.unsent = false;
   state_ = State::ended;
   out.emplace_back(note(Told::order_not_saved, progress.reason));
   out.emplace_back(Finish{.progress = progress, .kept = false});
@@ -212,6 +214,7 @@ void Placement::on(const Settled& event, Effects& out) {
   PAWL_ASSERT(state_ == State::idle);
   const Resolution& said = event.resolution;
   PAWL_ASSERT(check(said, intent_).has_value());
+  left_ = true;
   const bool placed = said.as == Resolution::As::placed;
   Progress& progress = intent_.progress;
   if (!said.order_id.empty()) progress.order_id = said.order_id;
@@ -239,6 +242,8 @@ void Placement::heard(const Answer& answer) {
   const bool venue_has_it = !answer.order_id.empty() || answer.sent == Sent::duplicate ||
                             answer.code == not_completed_code;
   progress.sealed = progress.sealed || venue_has_it;
+  // One that an auth gate turned away was answered.
+  left_ = left_ || venue_has_it || answer.sent != Sent::not_sent || answer.status != 0;
   add("place attempt " + std::to_string(progress.attempts), text_of(answer));
 }
 
@@ -312,6 +317,7 @@ void Placement::end(Status status, std::string reason, Effects& out) {
   Progress& progress = intent_.progress;
   progress.status = status;
   progress.reason = line_of(reason);
+  progress.unsent = status == Status::rejected && !left_;
   if (status == Status::confirmed && progress.life == Life::unknown) {
     progress.life = Life::working;
   }

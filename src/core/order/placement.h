@@ -13,6 +13,8 @@
 //           later one is saved, with its own request id, before it asks for its pace. A verdict is
 //           saved before Finish. After Finish nothing changes any more; events that come late do
 //           nothing.
+// Unsent:   what ends as rejected is called so when no byte of any attempt left, which only the one
+//           who opened it can know: what was taken over, or settled by a person, never is.
 // Resend:   only by decision.h: after an attempt that was certainly not applied, or when absence
 //           was earned. Withdrawn: not at all.
 // Time:     the settle time runs on the steady clock, from the end of the attempt, or from
@@ -183,6 +185,7 @@ class Placement {
   Then then_ = Then::finish;
   int save_failures_ = 0;
   bool withdrawn_ = false;  // or nobody wanted it sent again in the first place
+  bool left_ = false;       // a byte of an attempt may have
   SteadyInstant wake_at_;
   SteadyInstant quiet_since_;  // no copy can leave after that
   SteadyInstant read_begun_;

@@ -28,6 +28,7 @@ Answer any_answer(Instant wall) {
   Answer answer = answered_with(
       one_of<Sent>({Sent::accepted, Sent::refused, Sent::rate_limited, Sent::duplicate,
                     Sent::not_sent, Sent::unknown, Sent::unknown, Sent::unknown}));
+  if (answer.sent == Sent::not_sent && chance(40)) answer.status = 401;
   if (answer.sent == Sent::accepted ? chance(80) : chance(10)) answer.order_id = "77";
   if (chance(5)) answer.code = not_completed_code;
   if (chance(30)) answer.retry_after = Duration::milliseconds(*rc::gen::inRange(0, 900'000));
@@ -65,6 +66,8 @@ class Referee {
     sealed_ = sealed_ || sealed;
     certain_ = !sealed && (answer.sent == Sent::not_sent || answer.sent == Sent::rate_limited);
     refused_ = !sealed && answer.sent == Sent::refused;
+    const bool reached_it = answer.status != 0 || answer.sent != Sent::not_sent;
+    left_ = left_ || sealed || reached_it;
     if (answer.expires) expires_ = std::max(expires_.value_or(*answer.expires), *answer.expires);
   }
   void taken_over(SteadyInstant now) {
@@ -88,6 +91,7 @@ class Referee {
   void saved(const Progress& progress) {
     RC_ASSERT(is_open(durable_.status));
     durable_ = progress;
+    RC_ASSERT(progress.unsent == (progress.status == Status::rejected && !left_));
     if (progress.status != Status::rejected) return;
     RC_ASSERT(certain_ || refused_ || is_absent() || refused_there_);
   }
@@ -103,7 +107,10 @@ class Referee {
     certain_ = false;
     absent_at_.clear();
   }
-  void set_taken() { taken_ = true; }
+  void set_taken() {
+    taken_ = true;
+    left_ = true;
+  }
   const Progress& durable() const { return durable_; }
 
  private:
@@ -113,6 +120,7 @@ class Referee {
   int sends_ = 0;
   bool certain_ = true;  // the last copy was not applied, and may be followed by another
   bool refused_ = false;
+  bool left_ = false;  // the venue may know of an attempt
   bool sealed_ = false;
   bool refused_there_ = false;
   SteadyInstant quiet_since_;
@@ -248,6 +256,19 @@ void check_end(const World& world) {
 
 RC_GTEST_PROP(PlacementProperty, AFreshOrderIsSentAgainOnlyWithProofAndAlwaysEnds, ()) {
   World world(fresh_intent(), any_settings());
+  world.run(Begun{});
+  check_end(world);
+}
+
+// Another opening of the same reference owes nothing to the one before it.
+RC_GTEST_PROP(PlacementProperty, AnOrderOfWhichNothingLeftIsPlacedAgainLikeAFreshOne, ()) {
+  Intent intent = fresh_intent();
+  intent.progress.status = Status::rejected;
+  intent.progress.unsent = true;
+  intent.progress.attempts = *rc::gen::inRange(1, 100);
+  RC_ASSERT(may_open_again(intent, swap_order()));
+  intent.progress = opened_again(intent.progress, "ref-1_place_2_bbbbbbbb", noon);
+  World world(intent, any_settings());
   world.run(Begun{});
   check_end(world);
 }

@@ -129,6 +129,80 @@ TEST(Placement, DoesNotWaitForAVenueForHours) {
   EXPECT_EQ(it.decide(Answered{answer}), "save rejected 1");
 }
 
+// ---- nothing ever left
+
+// Ends it by `answers`, one an attempt.
+Progress ended_by(const std::vector<Answer>& answers) {
+  Driven it;
+  it.send();
+  for (const Answer& answer : answers) {
+    if (it.decide(Answered{answer}) != "wake") break;
+    it.wake();
+    it.decide(Saved{});
+    it.decide(PaceGranted{});
+  }
+  it.decide(Saved{});
+  return it.progress();
+}
+
+TEST(Placement, SaysThatNothingLeftWhenNoAttemptReachedTheVenue) {
+  const Answer unreachable = answered_with(Sent::not_sent);
+  const Progress progress = ended_by({unreachable, unreachable, unreachable});
+  EXPECT_EQ(progress.status, Status::rejected);
+  EXPECT_EQ(progress.attempts, 3);
+  EXPECT_TRUE(progress.unsent);
+}
+
+TEST(Placement, DoesNotSaySoOnceOneAttemptReachedTheVenue) {
+  const Answer unreachable = answered_with(Sent::not_sent);
+  Answer turned_away = unreachable;
+  turned_away.status = 401;
+  for (const Answer& one : {turned_away, answered_with(Sent::rate_limited)}) {
+    const Progress progress = ended_by({unreachable, one, unreachable});
+    EXPECT_EQ(progress.status, Status::rejected);
+    EXPECT_FALSE(progress.unsent) << to_string(one.sent);
+  }
+}
+
+TEST(Placement, SaysThatNothingLeftOfWhatWasWithdrawnOrRefusedItsTurn) {
+  Driven withdrawn;
+  withdrawn.decide(Begun{});
+  withdrawn.decide(Withdrawn{});
+  EXPECT_TRUE(withdrawn.progress().unsent);
+  Driven refused;
+  refused.decide(Begun{});
+  refused.decide(PaceRefused{{Code::refused, Outcome::not_applied, "too late"}});
+  EXPECT_TRUE(refused.progress().unsent);
+}
+
+TEST(Placement, NeverSaysSoOfWhatItDidNotOpenItself) {
+  Driven it;
+  it.decide(TakenOver{.resend = true});
+  it.decide(Saved{});
+  ASSERT_EQ(it.read_until_decided(empty_reading()), "save sending 2");
+  it.decide(Saved{});
+  it.decide(PaceGranted{});
+  it.decide(Answered{answered_with(Sent::not_sent)});
+  EXPECT_EQ(it.decide(Withdrawn{}), "save rejected 2");
+  EXPECT_FALSE(it.progress().unsent);
+  Driven settled;
+  settled.decide(Settled{{.as = Resolution::As::absent, .reason = "I looked"}});
+  EXPECT_FALSE(settled.progress().unsent);
+}
+
+TEST(Placement, DoesNotSaySoWhenTheVerdictCouldNotBeKept) {
+  Driven it;
+  it.decide(Begun{});
+  it.decide(Withdrawn{});
+  const Error lost(Code::unavailable, Outcome::unknown, "lost");
+  for (int i = 0; i < 3; ++i) {
+    it.decide(SaveFailed{lost});
+    it.wake();
+  }
+  EXPECT_EQ(it.decide(SaveFailed{lost}), "finish unresolved not kept");
+  EXPECT_FALSE(it.last<Finish>()->progress.unsent);
+}
+
 // ---- unknown
 
 TEST(Placement, ReconcilesWhatGotLostAndAdoptsWhatItFinds) {
@@ -398,6 +472,22 @@ TEST(Placement, ReconcilesWhatItFindsOpen) {
     const SteadyInstant taken = it.now().steady;
     EXPECT_EQ(it.read_until_decided(empty_reading()), "save sending 2");
     EXPECT_GE(it.now().steady - taken, Settings().settle) << "from when it was taken over";
+  }
+}
+
+// The one before may have ended within its attempt, and on disk nothing says when.
+TEST(Placement, WaitsForTheLastCopyAtEveryTakeOver) {
+  Intent intent = fresh_intent();
+  for (const char* which : {"first", "second"}) {
+    Driven it(intent);
+    it.decide(TakenOver{});
+    intent = it.machine().intent();  // as it is saved, and left again
+    EXPECT_EQ(intent.progress.status, Status::reconciling);
+    it.decide(Saved{});
+    const SteadyInstant taken = it.now().steady;
+    EXPECT_EQ(it.read_until_decided(empty_reading()), "save sending 2");
+    EXPECT_GE(it.now().steady - taken, Settings().settle + Settings().retry.attempt_timeout)
+        << which;
   }
 }
 

@@ -45,4 +45,8 @@ std::string exceeded_text(const Quota& quota) {
   return "Weekly order limit exceeded: " + share(quota) + " orders placed this week";
 }
 
+std::string unverified_text(std::string_view why) {
+  return "Order rejected: unable to verify frequency limit (database error): " + std::string(why);
+}
+
 }  // namespace pawl::order

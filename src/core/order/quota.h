@@ -41,4 +41,6 @@ std::string passed_text(const Quota& quota, const Order& order);
 std::string rejected_text(const Quota& quota, const Order& order);
 std::string reduce_only_text(const Quota& quota, const Order& order);
 std::string exceeded_text(const Quota& quota);  // to the caller
+// To the caller of an order that the limit could not be checked for.
+std::string unverified_text(std::string_view why);
 }  // namespace pawl::order

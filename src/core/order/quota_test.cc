@@ -75,6 +75,8 @@ TEST(FrequencyLimit, SaysItInTheWordsUsersSearchFor) {
             "Reduce-only order BTC-USDT-SWAP sell 0.1 allowed despite limit (5/5 orders this week, "
             "excluded from count)");
   EXPECT_EQ(exceeded_text(quota_of(5)), "Weekly order limit exceeded: 5/5 orders placed this week");
+  EXPECT_EQ(unverified_text("locked"),
+            "Order rejected: unable to verify frequency limit (database error): locked");
 }
 
 }  // namespace

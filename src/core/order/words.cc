@@ -14,6 +14,9 @@ namespace {
 constexpr std::string_view conflict_text =
     "Duplicate operation detected (409). Check x-request-id. The venue refuses an identical "
     "operation within its duplicate window (Saxo: 15 seconds), so the first copy arrived.";
+constexpr std::string_view known_text =
+    "Duplicate operation detected: the venue has an order of this client order id, so the first "
+    "copy arrived. It is looked for, and not sent again.";
 constexpr std::string_view not_completed_text =
     "Order may be pending. Reconcile via portfolio query.";
 
@@ -28,7 +31,7 @@ std::optional<Line> line_for(const Answer& answer, const Decision& decision) {
   if (decision.next == Next::send_again) return Line{Told::retrying_after_delay, why};
   switch (decision.reason) {
     case Reason::duplicate:
-      return Line{Told::conflict_no_retry, conflict_text};
+      return Line{Told::conflict_no_retry, answer.status == 409 ? conflict_text : known_text};
     case Reason::trade_not_completed:
       return Line{Told::trade_not_completed_no_retry, not_completed_text};
     case Reason::refused:

@@ -10,6 +10,7 @@ namespace pawl::order {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(OrderWords, TellsAnAnswer) {
   EXPECT_EQ(text_of(Answer{}), "unknown");
@@ -40,6 +41,18 @@ TEST(OrderWords, TellsTheLogOfAFailure) {
   EXPECT_THAT(told[1].message,
               HasSubstr("Duplicate operation detected (409). Check x-request-id."));
   EXPECT_THAT(told[1].message, HasSubstr("15 seconds"));
+}
+
+TEST(OrderWords, SaysOfAClientOrderIdThatIsTakenWhatItIs) {
+  const Answer taken{.sent = Sent::duplicate, .status = 200, .code = "51016"};
+  const auto told = notes(taken, {.next = Next::read, .reason = Reason::duplicate});
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_THAT(told[0].message, HasSubstr("51016"));
+  EXPECT_EQ(told[1].what, Told::conflict_no_retry);
+  EXPECT_THAT(told[1].message, HasSubstr("client order id"));
+  for (const char* of_saxo : {"409", "x-request-id", "Saxo", "15 seconds"}) {
+    EXPECT_THAT(told[1].message, Not(HasSubstr(of_saxo)));
+  }
 }
 
 TEST(OrderWords, TellsTheLogNothingOfASuccess) {

@@ -57,6 +57,16 @@ std::vector<limit::Field> limit_fields(const HttpAnswer& answer) {
   return fields;
 }
 
+Correlation ids_of(std::span<const PlaceAsk> asks) {
+  Correlation ids;
+  for (const PlaceAsk& ask : asks) {
+    const char* const between = &ask == asks.data() ? "" : ",";
+    ids.request_id.append(between).append(ask.request_id);
+    ids.external_reference.append(between).append(ask.reference);
+  }
+  return ids;
+}
+
 std::optional<Instant> time_of(const HttpAnswer& answer) {
   const auto date = parse_http_date(field_of(answer, "date"));
   return date ? std::optional(*date) : std::nullopt;

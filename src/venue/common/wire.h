@@ -8,11 +8,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/correlation.h"
 #include "base/decimal.h"
 #include "base/json.h"
 #include "core/limit/pushback.h"
@@ -20,6 +22,7 @@
 #include "pawl/result.h"
 #include "pawl/time.h"
 #include "port/http_client.h"
+#include "port/venue.h"
 
 namespace pawl::venue {
 
@@ -27,6 +30,11 @@ namespace pawl::venue {
 std::string_view field_of(const HttpAnswer& answer, std::string_view name);
 // For the pacer. Views into the answer.
 std::vector<limit::Field> limit_fields(const HttpAnswer& answer);
+// Of what is placed in one call: of several all, with commas.
+Correlation ids_of(std::span<const PlaceAsk> asks);
+inline Correlation ids_of(const ChangeAsk& ask) {
+  return {.request_id = ask.request_id, .external_reference = ask.reference};
+}
 // The venue's clock, by the Date field; a whole second.
 std::optional<Instant> time_of(const HttpAnswer& answer);
 // The body of an answer to a reading call: 200, whole, an object or a list. `what` names the call

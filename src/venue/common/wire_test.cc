@@ -101,6 +101,14 @@ TEST(VenueWire, ReadsMembersThatAreThere) {
   EXPECT_EQ(list_of(value, "o"), nullptr);
 }
 
+TEST(VenueWire, NamesAllOrdersOfACall) {
+  const std::vector<PlaceAsk> asks = {{.reference = "A", .request_id = "A_1"},
+                                      {.reference = "B", .request_id = "B_1"}};
+  EXPECT_EQ(ids_of(asks).external_reference, "A,B");
+  EXPECT_EQ(ids_of(asks).request_id, "A_1,B_1");
+  EXPECT_EQ(ids_of({asks.data(), 1}).external_reference, "A");
+}
+
 TEST(VenueWire, WritesAddresses) {
   EXPECT_EQ(percent_encoded("a-Z_0.~ |=é"), "a-Z_0.~%20%7C%3D%C3%A9");
   EXPECT_EQ(query_of({{"$top", "5"}, {"none", ""}, {"key", "a=b&c"}}), "$top=5&key=a%3Db%26c");

@@ -17,6 +17,10 @@ std::unexpected<Error> never_left(std::string why) {
   return std::unexpected(Error(Code::unavailable, Outcome::not_applied, std::move(why)));
 }
 
+std::unexpected<Error> time_is_unknown(const std::string& why) {
+  return never_left("the time of OKX is not known: " + why);
+}
+
 // Whole milliseconds, not before.
 Instant in_milliseconds(Instant instant) {
   constexpr std::int64_t unit = Duration::milliseconds(1).ns();
@@ -60,12 +64,13 @@ struct Caller::Flight {
 void Caller::change(ChangeCall call, Done done) {
   const auto flight =
       std::make_shared<Flight>(Flight{.change = std::move(call), .done = std::move(done)});
-  const bool knows = [&] {
+  const std::optional<std::string> why_not = [&]() -> std::optional<std::string> {
     const std::lock_guard lock(mutex_);
-    return venue_clock_.is_usable();
+    if (venue_clock_.is_usable()) return std::nullopt;
+    return time_error_;
   }();
-  if (knows) return leave(flight);
-  flight->end(never_left("the time of OKX is not known"));
+  if (!why_not) return leave(flight);
+  flight->end(time_is_unknown(*why_not));
 }
 
 void Caller::read(ReadCall call, Done done) {
@@ -93,18 +98,30 @@ bool Caller::knows_time() {
 
 void Caller::learn_time(std::move_only_function<void()> done) {
   if (knows_time()) return done();
-  read(time_call(), [done = std::move(done)](const Reply&) mutable { done(); });
+  read(time_call(),
+       [self = shared_from_this(), done = std::move(done)](const Reply& reply) mutable {
+         self->note_time(reply);
+         done();
+       });
+}
+
+// Why OKX's time is not known, for those that cannot leave without.
+std::string Caller::note_time(const Reply& reply) {
+  const auto time = reply.answer ? venue_time_of(*reply.answer)
+                                 : Result<Instant>(std::unexpected(reply.answer.error()));
+  if (time) return {};
+  const std::lock_guard lock(mutex_);
+  time_error_ = venue::for_people(time.error().message);
+  return time_error_;
 }
 
 void Caller::learn_time(const FlightPtr& flight) {
   if (knows_time() || !flight->needs_time() || flight->asked_for_time) return leave(flight);
   flight->asked_for_time = true;
   read(time_call(), [self = shared_from_this(), flight](Reply reply) {
+    const std::string why = self->note_time(reply);
     if (self->venue_now()) return self->leave(flight);
-    const auto time = reply.answer ? venue_time_of(*reply.answer)
-                                   : Result<Instant>(std::unexpected(reply.answer.error()));
-    PAWL_ASSERT(!time);
-    flight->end(never_left("the time of OKX is not known: " + time.error().message));
+    flight->end(time_is_unknown(why));
   });
 }
 
@@ -144,17 +161,20 @@ void Caller::note(const Flight& flight, const HttpAnswer& answer) {
   const bool too_fast = refuses_for_its_rate(answer);
   {
     const std::lock_guard lock(mutex_);
-    if (code == clock_is_off || code == has_expired) venue_clock_.doubt();
+    if (code == clock_is_off || code == has_expired) {
+      venue_clock_.doubt();
+      time_error_ = "OKX called the last one wrong (" + code + ")";
+    }
     if (flight.reads && too_fast) pace_.refused(flight.reads->kind, now);
     if (flight.reads && flight.reads->kind == ReadKind::time) {
       const auto time = venue_time_of(answer);
       if (time) venue_clock_.told({.venue_time = *time, .asked = flight.left, .answered = now});
     }
   }
-  if (!flight.reads) hear(answer, too_fast);
+  if (!flight.reads) hear(flight, answer, too_fast);
 }
 
-void Caller::hear(const HttpAnswer& answer, bool too_fast) {
+void Caller::hear(const Flight& flight, const HttpAnswer& answer, bool too_fast) {
   const HeardAnswer heard = [&] {
     const std::lock_guard lock(mutex_);
     return heard_;
@@ -165,7 +185,7 @@ void Caller::hear(const HttpAnswer& answer, bool too_fast) {
   if (too_fast && venue::field_of(answer, "retry-after").empty()) {
     fields.push_back({.name = "retry-after", .value = "2"});
   }
-  heard(too_fast ? 429 : answer.status, std::move(fields));
+  heard(too_fast ? 429 : answer.status, std::move(fields), flight.change.ids);
 }
 
 void Caller::arrive(const FlightPtr& flight, Result<HttpAnswer> answer) {

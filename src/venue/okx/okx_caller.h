@@ -7,7 +7,8 @@
 //           status was. A call that never left is an Error with the outcome not_applied.
 // Time:     before the first signed call, and again when it has grown old (okx_clock.h), OKX is
 //           asked for its time. If it cannot be, an older knowledge of it does; with none at all
-//           nothing leaves. A change does not ask, since its turn has come: learn_time() before.
+//           nothing leaves, and the error says why it was not told. A change does not ask, since
+//           its turn has come: learn_time() before.
 // expTime:  of a call that places or amends: its timeout from now by OKX's clock, and never less
 //           than a second. OKX takes nothing after it, and Reply::expires tells it.
 // Secrets:  stand in the request alone.
@@ -39,6 +40,7 @@ struct ChangeCall {
   std::string body = {};
   Duration timeout = {};
   bool expires = false;  // has an expTime
+  Correlation ids = {};
 };
 
 struct Reply {
@@ -79,16 +81,18 @@ class Caller : public std::enable_shared_from_this<Caller> {
   void wait_for_pace(const FlightPtr& flight);
   bool knows_time();
   void learn_time(const FlightPtr& flight);
+  std::string note_time(const Reply& reply);
   void leave(const FlightPtr& flight);
   HttpRequest request_of(Flight& flight, Instant now);
   void arrive(const FlightPtr& flight, Result<HttpAnswer> answer);
   void note(const Flight& flight, const HttpAnswer& answer);
-  void hear(const HttpAnswer& answer, bool too_fast);
+  void hear(const Flight& flight, const HttpAnswer& answer, bool too_fast);
 
   const Options options_;
   const Ports ports_;
   std::mutex mutex_;
   VenueClock venue_clock_;
+  std::string time_error_ = "it was not asked yet";  // of the last call that did not tell it
   ReadPace pace_;
   HeardAnswer heard_;
 };

@@ -2,6 +2,7 @@
 // Method: an OKX that is a function, and time moved by hand.
 #include "venue/okx/okx_caller.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "venue/okx/okx_fixture.h"
@@ -106,6 +107,40 @@ TEST_F(OkxCaller, NothingLeavesWithoutKnowledgeOfTheTime) {
   EXPECT_TRUE(replies[0].answer.error().message.starts_with("the time of OKX is not known"));
 }
 
+TEST_F(OkxCaller, SaysWhyTheTimeOfOkxIsNotKnown) {
+  const auto why = [&] {
+    replies.clear();
+    change();
+    return replies.at(0).answer.error().message;
+  };
+  okx.answers[time_path] = [](const HttpRequest&) {
+    return std::unexpected(
+        Error(Code::unavailable, Outcome::not_applied, "okx.test: connection refused"));
+  };
+  EXPECT_EQ(why(), "the time of OKX is not known: okx.test: connection refused");
+  read();
+  EXPECT_EQ(replies.at(1).answer.error().message,
+            "the time of OKX is not known: okx.test: connection refused");
+  okx.on(time_path, {.status = 200, .body = "<html>", .complete = true});
+  EXPECT_THAT(why(), ::testing::HasSubstr("the time of OKX is not known: public/time"));
+  replies.clear();
+  okx.answers.erase(time_path);
+  change();
+  okx.on(order_path, enveloped("50036", "[]"));
+  change();
+  caller->change({.path = order_path},
+                 [this](Reply reply) { replies.push_back(std::move(reply)); });
+  EXPECT_THAT(replies.at(2).answer.error().message, ::testing::HasSubstr("called the last one"));
+}
+
+TEST_F(OkxCaller, ACallThatNobodyGotReadyForSaysSo) {
+  caller->change({.path = order_path},
+                 [this](Reply reply) { replies.push_back(std::move(reply)); });
+  EXPECT_EQ(replies.at(0).answer.error().message,
+            "the time of OKX is not known: it was not asked yet");
+  EXPECT_TRUE(okx.http.sent.empty());
+}
+
 TEST_F(OkxCaller, AnOldKnowledgeOfTheTimeWillDo) {
   read();
   okx.clock.advance(Duration::minutes(11));
@@ -165,7 +200,7 @@ TEST_F(OkxCaller, AnExpTimeThatWasOverMakesTheClockDoubtful) {
 
 TEST_F(OkxCaller, ThePacerHearsEveryAnswerToAChangeAndNoneToAReading) {
   std::vector<std::pair<int, std::string>> heard;
-  caller->on_heard([&](int status, std::vector<limit::Field> fields) {
+  caller->on_heard([&](int status, std::vector<limit::Field> fields, const Correlation&) {
     std::string wait;
     for (const auto& field : fields) {
       if (field.name == "retry-after") wait = field.value;
@@ -180,6 +215,18 @@ TEST_F(OkxCaller, ThePacerHearsEveryAnswerToAChangeAndNoneToAReading) {
   okx.on(order_path, enveloped("1", R"([{"sCode":"50061"}])"));
   change();
   EXPECT_EQ(heard, (std::vector<std::pair<int, std::string>>{{200, ""}, {429, "2"}, {429, "2"}}));
+}
+
+TEST_F(OkxCaller, ThePacerHearsWhoseAnswerItIs) {
+  std::string whose;
+  caller->on_heard([&](int, std::vector<limit::Field>, const Correlation& ids) {
+    whose = ids.external_reference + " " + ids.request_id;
+  });
+  caller->learn_time([] {});
+  okx.on(order_path, enveloped("0", "[]"));
+  caller->change({.path = order_path, .ids = {.request_id = "A_1", .external_reference = "A"}},
+                 [](const Reply&) {});
+  EXPECT_EQ(whose, "A A_1");
 }
 
 TEST_F(OkxCaller, ReadingCallsKeepThePaceOfOkx) {

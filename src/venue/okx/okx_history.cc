@@ -90,7 +90,9 @@ Result<HistoryPage> history_page(const HistoryAsk& ask, const HistoryPlace& plac
     if (next.after == place.after)
       return failure(Code::unavailable, name + ": the same page twice");
   }
-  if (next.list < lists_of(ask)) page.next = text_of(next);
+  page.lists_done = next.list;
+  page.lists = lists_of(ask);
+  if (next.list < page.lists) page.next = text_of(next);
   if (place.list == 0 && place.after.empty()) page.note = what_is_gone(ask);
   for (order::VenueOrder& order : orders) {
     if (order.placed_at >= ask.from && order.placed_at < ask.to) {

@@ -51,6 +51,8 @@ TEST(OkxHistory, GoesOnBehindTheLastRowOfAFullPage) {
   const auto page = history_page(week, {.list = 1}, full).value();
   EXPECT_EQ(page.orders.size(), 100u);
   EXPECT_EQ(page.next, "1:201");
+  EXPECT_EQ(page.lists_done, 1u) << "the list of pending orders alone";
+  EXPECT_EQ(page.lists, 6u);
   const HistoryPlace place = parse_place(page.next, week).value();
   EXPECT_NE(history_call(week, place).path.find("&after=201&"), std::string::npos);
   EXPECT_FALSE(history_page(week, place, full)) << "the same page twice";

@@ -167,6 +167,10 @@ Result<void> OkxVenue::check(const order::Order& order, const std::string&) cons
   return check_order(order);
 }
 
+std::string OkxVenue::name_of(const std::string& reference) const {
+  return client_order_id(reference);
+}
+
 bool OkxVenue::enforces_reduce_only(const order::Order& order) const {
   return okx::enforces_reduce_only(order, account_->mode);
 }
@@ -201,7 +205,8 @@ void OkxVenue::place(std::vector<PlaceAsk> asks, Done<std::vector<Answer>> done)
   ChangeCall call{
       .path = std::string(asks.size() == 1 ? place_path : batch_path),
       .body = asks.size() == 1 ? place_body(asks.front(), mode) : batch_body(asks, mode),
-      .expires = true};
+      .expires = true,
+      .ids = venue::ids_of(asks)};
   for (const PlaceAsk& ask : asks) {
     ids.push_back(client_order_id(ask.reference));
     call.timeout = std::max(call.timeout, ask.timeout);
@@ -225,7 +230,8 @@ void OkxVenue::modify(ChangeAsk ask, Done<Answer> done) {
   ChangeCall call{.path = std::string(amend_path),
                   .body = std::move(*body),
                   .timeout = ask.timeout,
-                  .expires = true};
+                  .expires = true,
+                  .ids = venue::ids_of(ask)};
   caller_->change(std::move(call), [done = std::move(done)](Reply reply) mutable {
     Answer answer =
         reply.answer ? change_answer(*reply.answer) : venue::answer_of(reply.answer.error());
@@ -235,8 +241,10 @@ void OkxVenue::modify(ChangeAsk ask, Done<Answer> done) {
 }
 
 void OkxVenue::cancel(ChangeAsk ask, Done<Answer> done) {
-  ChangeCall call{
-      .path = std::string(cancel_path), .body = cancel_body(ask), .timeout = ask.timeout};
+  ChangeCall call{.path = std::string(cancel_path),
+                  .body = cancel_body(ask),
+                  .timeout = ask.timeout,
+                  .ids = venue::ids_of(ask)};
   caller_->change(std::move(call), [caller = caller_, ask = std::move(ask),
                                     done = std::move(done)](Reply reply) mutable {
     Answer answer =

@@ -64,6 +64,7 @@ class OkxVenue final : public Venue {
 
   const VenueTraits& traits() const override { return traits_; }
   Result<void> check(const order::Order& order, const std::string& reference) const override;
+  std::string name_of(const std::string& reference) const override;
   bool enforces_reduce_only(const order::Order& order) const override;
   void place(std::vector<PlaceAsk> asks, Done<std::vector<order::Answer>> done) override;
   void precheck(PlaceAsk ask, Done<Result<Precheck>> done) override;

@@ -18,7 +18,9 @@ HttpRequest request_of(const Call& call, const std::string& base_url,
                     {"Accept", "application/json"},
                     {"Accept-Encoding", "gzip"}};
   if (!call.body.empty()) request.fields.push_back({"Content-Type", "application/json"});
-  if (!call.request_id.empty()) request.fields.push_back({"x-request-id", call.request_id});
+  if (!call.ids.request_id.empty()) {
+    request.fields.push_back({"x-request-id", call.ids.request_id});
+  }
   return request;
 }
 
@@ -33,6 +35,16 @@ struct Caller::Flight {
 
 void Caller::send(Call call, Done done) {
   auto flight = std::make_shared<Flight>(std::move(call), std::move(done));
+  if (flight->call.in_turn) {
+    auto token = tokens_->at_hand();
+    if (!token) {
+      return flight->done(failure(Code::unavailable,
+                                  "not sent: there is no access token, or it ended while the call "
+                                  "waited for its turn"));
+    }
+    flight->token = *std::move(token);
+    return leave(flight);
+  }
   tokens_->get([self = shared_from_this(), flight](Result<Secret<std::string>> token) {
     if (!token) return flight->done(std::unexpected(token.error()));
     flight->token = *std::move(token);
@@ -57,7 +69,7 @@ void Caller::leave(const std::shared_ptr<Flight>& flight) {
 }
 
 void Caller::arrive(const std::shared_ptr<Flight>& flight, Result<HttpAnswer> answer) {
-  if (answer && flight->call.paced) hear(*answer);
+  if (answer && flight->call.paced) hear(*answer, flight->call.ids);
   // Whoever names an order has looked at it, whatever the status says.
   const bool turned_away = answer && answer->status == 401 && !flight->renewed &&
                            answer->body.find("OrderId") == std::string::npos;
@@ -75,13 +87,13 @@ void Caller::arrive(const std::shared_ptr<Flight>& flight, Result<HttpAnswer> an
                  });
 }
 
-void Caller::hear(const HttpAnswer& answer) {
+void Caller::hear(const HttpAnswer& answer, const Correlation& ids) {
   HeardAnswer heard;
   {
     const std::lock_guard lock(mutex_);
     heard = heard_;
   }
-  if (heard) heard(answer.status, venue::limit_fields(answer));
+  if (heard) heard(answer.status, venue::limit_fields(answer), ids);
 }
 
 }  // namespace pawl::saxo

@@ -4,6 +4,8 @@
 //           nothing was looked at): the token is renewed, and the same bytes with the same
 //           x-request-id are sent once more. Every answer to a paced call is heard. A call that
 //           never left is an Error with the outcome not_applied.
+// Turns:    a call in its turn waits for no token: renewed then, it would leave late, and the next
+//           one follow it too soon. Without one it does not leave; ready() is asked before a turn.
 // Secrets:  the token stands in the request alone; errors name neither it nor the query.
 // Threads:  any. `done` is called exactly once.
 #pragma once
@@ -14,6 +16,7 @@
 #include <string>
 
 #include "base/bounds.h"
+#include "base/correlation.h"
 #include "port/http_client.h"
 #include "port/venue.h"
 #include "venue/saxo/saxo_token.h"
@@ -25,9 +28,10 @@ struct Call {
   std::string path = {};
   std::string query = {};
   std::string body = {};
-  std::string request_id = {};
+  Correlation ids = {};  // of a paced call; its request_id goes along as x-request-id
   Duration timeout = bounds::venue_read_deadline;
   bool paced = false;
+  bool in_turn = false;  // leaves at once, or not at all
 };
 
 class Caller : public std::enable_shared_from_this<Caller> {
@@ -46,7 +50,7 @@ class Caller : public std::enable_shared_from_this<Caller> {
   struct Flight;
   void leave(const std::shared_ptr<Flight>& flight);
   void arrive(const std::shared_ptr<Flight>& flight, Result<HttpAnswer> answer);
-  void hear(const HttpAnswer& answer);
+  void hear(const HttpAnswer& answer, const Correlation& ids);
 
   const std::string base_url_;
   HttpClient& http_;

@@ -96,6 +96,7 @@ class TokenKeeper::State : public std::enable_shared_from_this<State> {
   State(TokenOptions options, Ports ports) : options_(std::move(options)), ports_(ports) {}
 
   Result<void> load();
+  std::optional<Secret<std::string>> at_hand();
   void get(Done done);
   void renew(const std::string& refused, Done done);
 
@@ -154,6 +155,13 @@ bool TokenKeeper::State::is_near_end() const {
     margin = std::min(margin, Duration::nanoseconds(life.ns() / 4));
   }
   return ports_.clock.wall_now() >= *tokens_.access_ends - margin;
+}
+
+std::optional<Secret<std::string>> TokenKeeper::State::at_hand() {
+  const std::lock_guard lock(mutex_);
+  const bool ended = tokens_.access_ends && ports_.clock.wall_now() >= *tokens_.access_ends;
+  if (tokens_.access.empty() || (ended && !tokens_.refresh.empty())) return std::nullopt;
+  return tokens_.access;
 }
 
 void TokenKeeper::State::get(Done done) {
@@ -324,6 +332,10 @@ Result<std::unique_ptr<TokenKeeper>> TokenKeeper::open(TokenOptions options, Por
 
 TokenKeeper::TokenKeeper(std::shared_ptr<State> state) : state_(std::move(state)) {}
 TokenKeeper::~TokenKeeper() = default;
+
+std::optional<Secret<std::string>> TokenKeeper::at_hand() const {
+  return state_->at_hand();
+}
 
 void TokenKeeper::get(Done done) {
   state_->get(std::move(done));

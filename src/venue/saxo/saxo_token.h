@@ -22,6 +22,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/secret.h"
@@ -55,6 +56,9 @@ class TokenKeeper {
   static Result<std::unique_ptr<TokenKeeper>> open(TokenOptions options, Ports ports);
   ~TokenKeeper();
 
+  // At once, for a call whose turn it is. Nothing: there is none, or it has ended and get() renews
+  // it.
+  std::optional<Secret<std::string>> at_hand() const;
   void get(Done done);
   void renew(const Secret<std::string>& refused, Done done);
 

@@ -1,6 +1,7 @@
 #include "venue/saxo/saxo_venue.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/assert.h"
@@ -59,6 +60,21 @@ bool lacks_stop_prices(const ChangeAsk& ask) {
   return !ask.change.stop_price || (is_stop_limit && !ask.change.price);
 }
 
+// A change that is none of this order: a price that its type does not have would go out as another.
+std::optional<Answer> why_impossible(const ChangeAsk& ask) {
+  if (!is_order_id(ask.order_id)) return not_possible("the order has no id of Saxo yet");
+  if (const auto good = order::check(changed(ask.order, ask.change)); !good) {
+    return not_possible(good.error().message);
+  }
+  if (!lacks_stop_prices(ask)) return std::nullopt;
+  return Answer{.sent = order::Sent::refused,
+                .code = "stop_price_needed",
+                .message =
+                    "Saxo takes a change as the whole order, and does not show its stop "
+                    "price: give every price (the stop price; of a stop_limit order the "
+                    "price too)"};
+}
+
 // What the change leaves as it is comes from the order as it is now: Saxo takes the whole of it,
 // and as it was placed it would undo every change before.
 Result<void> fill_in(ChangeAsk& ask, const Result<order::VenueOrder>& shown) {
@@ -70,21 +86,6 @@ Result<void> fill_in(ChangeAsk& ask, const Result<order::VenueOrder>& shown) {
   }
   ask.order.price = shown->price;
   return {};
-}
-
-void send_change(const ReaderPorts& ports, const Account& account, const ChangeAsk& ask,
-                 Venue::Done<Answer> done) {
-  Call call{.method = "PATCH",
-            .path = std::string(orders_path),
-            .body = change_body(ask, account),
-            .request_id = ask.request_id,
-            .timeout = ask.timeout,
-            .paced = true};
-  ports.caller->send(std::move(call), [&clock = ports.clock, id = ask.order_id,
-                                       done = std::move(done)](
-                                          const Result<HttpAnswer>& answer) mutable {
-    done(answer ? change_answer(*answer, id, clock.wall_now()) : venue::answer_of(answer.error()));
-  });
 }
 
 Result<std::string> probed(const Rows& rows, const Account& account) {
@@ -148,9 +149,10 @@ void SaxoVenue::place(std::vector<PlaceAsk> asks, Done<std::vector<Answer>> done
   Call call{.method = "POST",
             .path = std::string(orders_path),
             .body = place_body(ask.order, ask.reference, account_),
-            .request_id = ask.request_id,
+            .ids = venue::ids_of({&ask, 1}),
             .timeout = ask.timeout,
-            .paced = true};
+            .paced = true,
+            .in_turn = true};
   ports_.caller->send(std::move(call),
                       [&clock = ports_.clock, reference = ask.reference,
                        done = std::move(done)](const Result<HttpAnswer>& answer) mutable {
@@ -166,7 +168,7 @@ void SaxoVenue::precheck(PlaceAsk ask, Done<Result<Precheck>> done) {
   Call call{.method = "POST",
             .path = std::string(orders_path) + "/precheck",
             .body = precheck_body(ask.order, ask.reference, account_),
-            .request_id = ask.request_id,
+            .ids = venue::ids_of({&ask, 1}),
             .timeout = ask.timeout,
             .paced = true};
   ports_.caller->send(std::move(call), [&clock = ports_.clock, done = std::move(done)](
@@ -177,29 +179,42 @@ void SaxoVenue::precheck(PlaceAsk ask, Done<Result<Precheck>> done) {
   });
 }
 
-void SaxoVenue::modify(ChangeAsk ask, Done<Answer> done) {
-  if (!is_order_id(ask.order_id)) return done(not_possible("the order has no id of Saxo yet"));
-  if (lacks_stop_prices(ask)) {
-    return done({.sent = order::Sent::refused,
-                 .code = "stop_price_needed",
-                 .message = "Saxo takes a change as the whole order, and does not show its stop "
-                            "price: give every price (the stop price; of a stop_limit order the "
-                            "price too)"});
-  }
+void SaxoVenue::prepare(ChangeAsk ask, Done<Prepared> done) {
+  if (auto impossible = why_impossible(ask)) return done(std::unexpected(*std::move(impossible)));
   const std::string id = ask.order_id;
   look_at_terms(ports_, account_, id,
-                [ports = ports_, account = account_, ask = std::move(ask),
+                [ask = std::move(ask),
                  done = std::move(done)](const Result<order::VenueOrder>& shown) mutable {
                   if (const auto filled = fill_in(ask, shown); !filled) {
-                    return done({.sent = order::Sent::not_sent,
-                                 .code = "order_not_seen",
-                                 .message = venue::for_people(
-                                     "nothing was sent, for what the order is now could not be "
-                                     "seen: " +
-                                     filled.error().message)});
+                    return done(std::unexpected(Answer{
+                        .sent = order::Sent::not_sent,
+                        .code = "order_not_seen",
+                        .message = venue::for_people(
+                            "nothing was sent, for what the order is now could not be seen: " +
+                            filled.error().message)}));
                   }
-                  send_change(ports, account, ask, std::move(done));
+                  ask.prepared = true;
+                  done(std::move(ask));
                 });
+}
+
+void SaxoVenue::modify(ChangeAsk ask, Done<Answer> done) {
+  if (auto impossible = why_impossible(ask)) return done(*std::move(impossible));
+  if (!ask.prepared) {
+    return done(not_possible("the change would undo those before it: it was not prepared"));
+  }
+  Call call{.method = "PATCH",
+            .path = std::string(orders_path),
+            .body = change_body(ask, account_),
+            .ids = venue::ids_of(ask),
+            .timeout = ask.timeout,
+            .paced = true,
+            .in_turn = true};
+  ports_.caller->send(std::move(call), [&clock = ports_.clock, id = ask.order_id,
+                                        done = std::move(done)](
+                                           const Result<HttpAnswer>& answer) mutable {
+    done(answer ? change_answer(*answer, id, clock.wall_now()) : venue::answer_of(answer.error()));
+  });
 }
 
 void SaxoVenue::cancel(ChangeAsk ask, Done<Answer> done) {
@@ -207,9 +222,10 @@ void SaxoVenue::cancel(ChangeAsk ask, Done<Answer> done) {
   Call call{.method = "DELETE",
             .path = std::string(orders_path) + '/' + ask.order_id,
             .query = venue::query_of({{"AccountKey", account_.account_key}}),
-            .request_id = ask.request_id,
+            .ids = venue::ids_of(ask),
             .timeout = ask.timeout,
-            .paced = true};
+            .paced = true,
+            .in_turn = true};
   const auto look_closer = [ports = ports_, account = account_, id = ask.order_id](
                                Answer answer, Done<Answer> tell) {
     look_at_order(ports, account, id,

@@ -7,8 +7,9 @@
 //           that of the ask. Within an attempt only a 401 leads to a second send, with the same ids
 //           and a renewed token: together they take at most two timeouts and a renewal.
 //           There is no reduce-only flag: whoever says so is taken at his word, and counted.
-//           A change is sent as the whole order: what it leaves as it is, is read first, and where
-//           that cannot be seen nothing is sent. Stop prices are not shown: a change must say them.
+//           A change is sent as the whole order: what it leaves as it is, is read by prepare(), so
+//           that the change itself leaves when it is its turn; where that cannot be seen nothing is
+//           sent. Stop prices are not shown: a change must say them.
 //           A cancel that is refused because the order is over counts as accepted; order activities
 //           say so, not the code of the error.
 // Parts:    saxo_wire.h and saxo_answer.h say what the bytes mean, saxo_reading.h what the rows do:
@@ -64,6 +65,7 @@ class SaxoVenue final : public Venue {
   void ready(std::move_only_function<void()> done) override;
   void place(std::vector<PlaceAsk> asks, Done<std::vector<order::Answer>> done) override;
   void precheck(PlaceAsk ask, Done<Result<Precheck>> done) override;
+  void prepare(ChangeAsk ask, Done<Prepared> done) override;
   void modify(ChangeAsk ask, Done<order::Answer> done) override;
   void cancel(ChangeAsk ask, Done<order::Answer> done) override;
   void read(ReadAsk ask, Done<order::Reading> done) override;

@@ -32,11 +32,13 @@ std::string row_at(std::string_view amount, std::string_view price) {
 class SaxoVenueTest : public ::testing::Test {
  protected:
   SaxoVenueTest() {
-    venue->on_heard([this](int status, const std::vector<limit::Field>& fields) {
-      std::string line = std::to_string(status);
-      for (const limit::Field& field : fields) line += ' ' + std::string(field.name);
-      heard.push_back(line);
-    });
+    venue->on_heard(
+        [this](int status, const std::vector<limit::Field>& fields, const Correlation& ids) {
+          heard_ids.push_back(ids.external_reference + " " + ids.request_id);
+          std::string line = std::to_string(status);
+          for (const limit::Field& field : fields) line += ' ' + std::string(field.name);
+          heard.push_back(line);
+        });
     saxo.on(token_call, json_answer(200, R"({"access_token":"access-1","expires_in":1200})"));
   }
   static PlaceAsk ask() {
@@ -63,12 +65,19 @@ class SaxoVenueTest : public ::testing::Test {
     venue->cancel(change(), [&](Answer given) { answer = std::move(given); });
     return answer.value();
   }
+  Venue::Prepared prepare(const ChangeAsk& asked) {
+    std::optional<Venue::Prepared> ready;
+    venue->prepare(asked, [&](Venue::Prepared given) { ready = std::move(given); });
+    return ready.value();
+  }
   Answer modify(OrderChange wanted, order::Order placed = stock_order()) {
     ChangeAsk asked = change();
     asked.order = std::move(placed);
     asked.change = std::move(wanted);
+    const Venue::Prepared ready = prepare(asked);
+    if (!ready) return ready.error();
     std::optional<Answer> answer;
-    venue->modify(asked, [&](Answer given) { answer = std::move(given); });
+    venue->modify(*ready, [&](Answer given) { answer = std::move(given); });
     return answer.value();
   }
   Terms last_change() {
@@ -91,6 +100,7 @@ class SaxoVenueTest : public ::testing::Test {
   FakeSaxo saxo;
   std::unique_ptr<SaxoVenue> venue = saxo.venue();
   std::vector<std::string> heard;
+  std::vector<std::string> heard_ids;
 };
 
 TEST_F(SaxoVenueTest, PlacesAnOrderOnce) {
@@ -126,6 +136,23 @@ TEST_F(SaxoVenueTest, RenewsTheTokenOnceAndSendsTheSameBytes) {
   EXPECT_EQ(field_of(calls[0], "x-request-id"), field_of(calls[1], "x-request-id"));
   EXPECT_EQ(saxo.calls(token_call).size(), 1u);
   EXPECT_EQ(heard.size(), 2u) << "the 401 too";
+}
+
+TEST_F(SaxoVenueTest, RenewsNoTokenInTheTurnOfACall) {
+  saxo.on(place_call, json_answer(200, R"({"OrderId":"1"})"));
+  saxo.answers[place_call] = only_with("access-1", json_answer(200, R"({"OrderId":"1"})"));
+  EXPECT_EQ(place().sent, Sent::accepted) << "and has a token that ends in 1,200 s";
+  saxo.clock.advance(Duration::seconds(1'199));
+  saxo.http.sent.clear();
+  EXPECT_EQ(place().sent, Sent::accepted) << "near its end it is good";
+  EXPECT_EQ(saxo.http.sent.size(), 1u);
+  saxo.clock.advance(Duration::seconds(1));
+  EXPECT_EQ(place().sent, Sent::not_sent);
+  EXPECT_EQ(cancel().sent, Sent::not_sent);
+  EXPECT_EQ(saxo.http.sent.size(), 1u) << "what would have to be renewed first stays";
+  venue->ready([] {});
+  EXPECT_EQ(saxo.calls(token_call).size(), 1u);
+  EXPECT_EQ(place().sent, Sent::accepted);
 }
 
 TEST_F(SaxoVenueTest, EndsASecond401AsNotSent) {
@@ -269,6 +296,61 @@ TEST_F(SaxoVenueTest, NeedsEveryPriceToChangeAStopOrder) {
   EXPECT_EQ(modify({.price = decimal("139"), .stop_price = decimal("142")}, stop_limit).sent,
             Sent::accepted);
   EXPECT_EQ(last_change(), Terms("30", "142"));
+}
+
+TEST_F(SaxoVenueTest, RefusesAPriceThatTheOrderDoesNotHave) {
+  saxo.on(patch_call, json_answer(200, R"({"OrderId":"1"})"));
+  saxo.on(open_call, shown(row_at("30", "140")));
+  order::Order market = stock_order();
+  market.type = order::Type::market;
+  market.price.reset();
+  order::Order stop = market;
+  stop.type = order::Type::stop;
+  stop.stop_price = decimal("140");
+  for (const Answer& answer :
+       {modify({.stop_price = decimal("141")}),
+        modify({.price = decimal("139"), .stop_price = decimal("141")}),
+        modify({.price = decimal("139")}, market), modify({.stop_price = decimal("139")}, market),
+        modify({.price = decimal("139"), .stop_price = decimal("141")}, stop),
+        modify({.size = decimal("0")}), modify({.price = decimal("-1")})}) {
+    EXPECT_EQ(answer.sent, Sent::refused);
+    EXPECT_EQ(answer.code, "invalid");
+  }
+  EXPECT_TRUE(saxo.http.sent.empty());
+  EXPECT_NE(modify({.stop_price = decimal("141")}).message.find("a limit order has none"),
+            std::string::npos);
+}
+
+TEST_F(SaxoVenueTest, ReadsBeforeTheTurnAndSendsNothingButTheChangeInIt) {
+  saxo.on(open_call, shown(row_at("30", "140")));
+  saxo.on(patch_call, json_answer(200, R"({"OrderId":"1"})"));
+  ChangeAsk asked = change();
+  asked.change = {.size = decimal("20")};
+  const Venue::Prepared ready = prepare(asked);
+  EXPECT_TRUE(saxo.calls(patch_call).empty());
+  const std::size_t before = saxo.http.sent.size();
+  venue->modify(ready.value(), [](const Answer&) {});
+  EXPECT_EQ(saxo.http.sent.size(), before + 1);
+  EXPECT_EQ(last_change(), Terms("20", "140"));
+}
+
+TEST_F(SaxoVenueTest, TellsThePacerWhoseAnswerItIs) {
+  saxo.on(open_call, shown(row_at("30", "140")));
+  saxo.on(patch_call, json_answer(200, R"({"OrderId":"1"})"));
+  place();
+  modify({.size = decimal("20")});
+  cancel();
+  EXPECT_EQ(heard_ids,
+            (std::vector<std::string>{"ref ref_place_1", "ref ref_change_1", "ref ref_change_1"}));
+}
+
+TEST_F(SaxoVenueTest, SendsNoChangeThatWouldUndoThoseBeforeIt) {
+  ChangeAsk asked = change();
+  asked.change = {.size = decimal("20")};
+  std::optional<Answer> answer;
+  venue->modify(asked, [&](Answer given) { answer = std::move(given); });
+  EXPECT_EQ(answer.value().sent, Sent::refused);
+  EXPECT_TRUE(saxo.http.sent.empty());
 }
 
 TEST_F(SaxoVenueTest, CancelsWithItsAccount) {

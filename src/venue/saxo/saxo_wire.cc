@@ -121,11 +121,7 @@ std::string precheck_body(const order::Order& order, std::string_view reference,
 }
 
 std::string change_body(const ChangeAsk& ask, const Account& account) {
-  order::Order order = ask.order;
-  if (ask.change.size) order.size = *ask.change.size;
-  if (ask.change.price) order.price = ask.change.price;
-  if (ask.change.stop_price) order.stop_price = ask.change.stop_price;
-  json::Object body = order_object(order, ask.reference, account);
+  json::Object body = order_object(changed(ask.order, ask.change), ask.reference, account);
   body["OrderId"] = ask.order_id;
   return json::print(std::move(body));
 }
