@@ -270,7 +270,9 @@ constexpr auto backfill_options = std::to_array<Option>({
 constexpr ExitCode backfill_codes[] = {
     {0, "done; a second time changes nothing"},
     {5, "no such venue is configured"},
-    {6, "the database or the network is not available"},
+    {6,
+     "database, audit log or network is not available, or it was interrupted; what was added "
+     "stays"},
 };
 constexpr Example backfill_examples[] = {
     {"pawl backfill-orders --days 7",

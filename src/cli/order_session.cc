@@ -144,7 +144,7 @@ Placed OrderSession::at_rest(Placed placed) {
   if (!order::is_open(now.status)) {
     const bool confirmed = now.status == order::Status::confirmed;
     placed.as = confirmed ? PlacedAs::confirmed : PlacedAs::rejected;
-    placed.message = now.reason;
+    placed.message = now.unsent ? order::unsent_text(now) : now.reason;
   } else if (std::ranges::find(open->left, reference, &order::Intent::reference) !=
              open->left.end()) {
     placed.message =

@@ -98,6 +98,13 @@ Placed not_recorded(OrderSession& session, const PlaceRequest& request, const Er
   return placed;
 }
 
+// A placement as it is kept in the end. One of which no byte left failed, as the desk says it does.
+Result<Placed> placed_at_rest(OrderSession& session, Placed placed) {
+  Placed rested = session.at_rest(std::move(placed));
+  if (rested.as != PlacedAs::rejected || !rested.intent.progress.unsent) return rested;
+  return failure(Code::unavailable, std::move(rested.message));
+}
+
 Result<int> place(OrderSession& session, const Arguments& arguments) {
   PlaceRequest request = PAWL_TRY(place_request_of(arguments, "order place"));
   if (arguments.has("--dry-run")) {
@@ -113,7 +120,7 @@ Result<int> place(OrderSession& session, const Arguments& arguments) {
   }
   const Result<Placed> placed = answer_as_typed<Placed>(
       "order place", [&](auto done) { session.desk().place(request, std::move(done)); });
-  if (placed) return tell(session.at_rest(*placed), arguments);
+  if (placed) return tell(PAWL_TRY(placed_at_rest(session, *placed)), arguments);
   if (placed.error().code != Code::unresolved) return std::unexpected(placed.error());
   return tell(not_recorded(session, request, placed.error()), arguments);
 }
@@ -251,9 +258,10 @@ Result<int> batch(OrderSession& session, const Arguments& arguments) {
   int code = 0;
   json::Array all;
   std::vector<Placed> placed;
-  for (const Result<Placed>& each : results) {
+  for (const Result<Placed>& result : results) {
+    const Result<Placed> each = result ? placed_at_rest(session, *result) : result;
     if (each) {
-      placed.push_back(session.at_rest(*each));
+      placed.push_back(*each);
       all.push_back(json_of(placed.back()));
       code = worst_of(code, exit_code_of(placed.back().as));
     } else {
@@ -369,7 +377,7 @@ int order_reopen(const Arguments& arguments) {
 }
 
 int backfill_orders(const Arguments& arguments) {
-  return run(arguments, Purpose::look, backfill);
+  return run(arguments, Purpose::change, backfill);
 }
 
 }  // namespace pawl::cli

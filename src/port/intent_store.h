@@ -11,7 +11,8 @@
 // Slots:    counted in the transaction that makes the intent, so that N of N holds under
 //           concurrency and crashes. Confirmed: the order_history row is written in the same
 //           transaction, with the week of the intent. Rejected: the slot is free again. A row that
-//           a backfill brought for an open intent has its slot, so that it counts once.
+//           a backfill brought for an open intent has its slot, so that it counts once; it counts
+//           if the intent does, whatever the row said.
 // Lost:     a store that was lost and backfilled does not have the intents any more, but rows with
 //           their references. open() of such a reference is refused (the venue has its order),
 //           whether a slot is free or not, and nothing is kept. An intent of that reference is

@@ -381,6 +381,23 @@ inline void counts_an_open_order_that_was_filled_in_once(const IntentStoreUnderT
   EXPECT_EQ(client.used(), 3) << "what the venue has is counted, whatever was made of the intent";
 }
 
+// What the venue shows of an order says less of how it was counted than its intent does.
+inline void counts_what_was_filled_in_as_its_open_intent(const IntentStoreUnderTest& test) {
+  const Client client(test.store);
+  (void)client.opened("a");
+  NewIntent free = Client::fresh("b");
+  free.counts = false;
+  (void)client.opened(free);
+  EXPECT_EQ(client.used(), 1);
+  HistoryRow of_a = Client::row("1");
+  of_a.reference = "a";
+  of_a.counts = false;
+  HistoryRow of_b = Client::row("2");
+  of_b.reference = "b";
+  EXPECT_EQ(client.backfill({of_a, of_b}), 2u);
+  EXPECT_EQ(client.used(), 1);
+}
+
 // All that is left of it after the store was lost is what the venue showed.
 inline void refuses_a_reference_that_was_filled_in(const IntentStoreUnderTest& test) {
   const Client client(test.store);
@@ -581,9 +598,10 @@ inline void expect_intent_store_conforms(
         gives_work_to_one_at_a_time, lets_go_of_what_a_dead_process_worked_on,
         holds_slots_and_gives_them_back, counts_a_placement_whatever_becomes_of_it, counts_by_weeks,
         leaves_out_what_does_not_count, fills_in_what_is_missing_once,
-        counts_an_open_order_that_was_filled_in_once, refuses_a_reference_that_was_filled_in,
-        knows_a_reference_by_the_venues_name, opens_again_what_never_left,
-        follows_an_order_to_its_end, lists_the_newest_first, serves_a_crowd}) {
+        counts_an_open_order_that_was_filled_in_once, counts_what_was_filled_in_as_its_open_intent,
+        refuses_a_reference_that_was_filled_in, knows_a_reference_by_the_venues_name,
+        opens_again_what_never_left, follows_an_order_to_its_end, lists_the_newest_first,
+        serves_a_crowd}) {
     with(part);
   }
 }

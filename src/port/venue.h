@@ -1,9 +1,10 @@
 // Venue: the other side of an order. One object is one session (an account and its credentials).
 //
 // Contract: `done` is called exactly once, on any thread, and must not keep it. What was asked
-//           leaves at most once: no redirect, no retry, no second send by a library. The one
-//           exception is a call that an auth gate turned away (401, 50102): the token or the
-//           clock offset is renewed, and the same ids are sent once more.
+//           leaves at most once: no redirect, no retry, no second send, whatever came back. A call
+//           that a gate turned away (401, 50102) ends as that; the token or the clock offset is
+//           renewed by ready(), before the next attempt takes its turn under an id of its own. Only
+//           what reads, and has no turn, may be sent again in here.
 //           Nothing in here decides: pace, retries and verdicts are runtime/order_desk.h's
 //           and core/order's.
 // Secrets:  never in an Answer, a Reading or an Error.
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <optional>
@@ -32,10 +34,14 @@ struct VenueTraits {
   std::string name = {};
   std::string session = {};        // whose pace it is; a name, never a token
   bool has_reduce_only = false;    // a flag of the venue's own, that it enforces
+  bool paces_prechecks = false;    // a precheck takes its turn, as what it checks does
   Duration duplicate_window = {};  // what the settle time must be longer than
   std::size_t batch_max = 1;       // orders in one placement call
   Duration history_kept = {};      // how far back a backfill can reach
 };
+
+// What is about to leave.
+enum class Leaving : std::uint8_t { order, change };
 
 struct PlaceAsk {
   order::Order order = {};
@@ -107,8 +113,9 @@ class Venue {
   virtual bool enforces_reduce_only(const order::Order& order) const = 0;
 
   // Learns what a call needs first: a token, the venue's time, the account's mode. So a call leaves
-  // when it is its turn, and enforces_reduce_only() knows. What was not learnt, the call tells.
-  virtual void ready(std::move_only_function<void()> done) { done(); }
+  // when it is its turn, and enforces_reduce_only() knows (of an order). What was not learnt, the
+  // call tells. An error: nothing can leave before a person did something, and no turn is taken.
+  virtual void ready(Leaving, Done<Result<void>> done) { done({}); }
 
   // One to traits().batch_max, one wire call; answers in the same order.
   virtual void place(std::vector<PlaceAsk> asks, Done<std::vector<order::Answer>> done) = 0;

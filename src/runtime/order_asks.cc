@@ -1,4 +1,6 @@
 // What changes nothing: status, dry run, precheck.
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/id.h"
@@ -91,18 +93,82 @@ void dry_run(const DeskPtr& desk, PlaceRequest request, Done<DryRun> done) {
   }();
   if (!checked) return done(std::unexpected(tagged(checked.error(), request.reference)));
   auto go_on = [desk, venue = *checked, done = std::move(done),
-                run = DryRun{.reference = request.reference, .order = request.order}]() mutable {
+                run = DryRun{.reference = request.reference, .order = request.order}](
+                   const Result<void>&) mutable {
     const bool enforced = venue->enforces_reduce_only(run.order);
     run.counts = order::counts(desk->options.limit, run.order, enforced);
     look_up_dry_run(desk, std::move(run), std::move(done));
   };
-  if (!request.order.reduce_only) return go_on();
-  (*checked)->ready(on_strand(desk, std::move(go_on)));
+  if (!request.order.reduce_only) return go_on({});
+  (*checked)->ready(Leaving::order, on_strand(desk, std::move(go_on)));
 }
 
+namespace {
+
+// One precheck: in its turn where the venue counts it, and once more under another id where it did
+// not get through. It changes nothing.
+class Prechecking : public std::enable_shared_from_this<Prechecking> {
+ public:
+  Prechecking(DeskPtr desk, Seat& seat, order::Order order, Done<Precheck> done)
+      : desk_(std::move(desk)), seat_(seat), order_(std::move(order)), done_(std::move(done)) {}
+
+  void begin(std::string reference) {
+    reference_ = std::move(reference);
+    id_ = request_id(reference_, "precheck", desk_->ports.clock.wall_now(),
+                     desk_->ports.entropy.next());
+    if (!seat_.venue.traits().paces_prechecks) return send();
+    seat_.venue.ready(Leaving::order,
+                      on_strand(desk_, [self = shared_from_this()](const Result<void>& ready) {
+                        if (!ready) return self->end(std::unexpected(ready.error()));
+                        self->ask_pacer();
+                      }));
+  }
+
+ private:
+  void ask_pacer() {
+    SessionPacer::Ask ask{.operation = "precheck_order",
+                          .correlation = {.request_id = id_, .external_reference = reference_}};
+    seat_.pace->pacer().ask(
+        std::move(ask), on_strand(desk_, [self = shared_from_this()](const Result<void>& granted) {
+          const Result<void> may = granted ? self->desk_->may_begin() : granted;
+          if (!may) return self->end(std::unexpected(may.error()));
+          self->send();
+        }));
+  }
+  void send() {
+    seat_.venue.precheck({.order = order_,
+                          .reference = reference_,
+                          .request_id = id_,
+                          .timeout = desk_->options.placement.retry.attempt_timeout},
+                         on_strand(desk_, [self = shared_from_this()](Result<Precheck> checked) {
+                           self->answered(std::move(checked));
+                         }));
+  }
+  void answered(Result<Precheck> checked) {
+    const bool again = !checked && checked.error().code == Code::unavailable &&
+                       may_send_again(checked.error().outcome);
+    if (!again || std::exchange(sent_again_, true)) return end(std::move(checked));
+    begin(reference_);
+  }
+  void end(Result<Precheck> checked) {
+    if (checked) return std::exchange(done_, {})(std::move(checked));
+    std::exchange(done_, {})(std::unexpected(tagged(checked.error(), reference_, id_)));
+  }
+
+  const DeskPtr desk_;
+  Seat& seat_;
+  const order::Order order_;
+  Done<Precheck> done_;
+  std::string reference_;
+  std::string id_;
+  bool sent_again_ = false;
+};
+
+}  // namespace
+
 void precheck(const DeskPtr& desk, order::Order order, Done<Precheck> done) {
-  const Instant now = desk->ports.clock.wall_now();
-  const std::string reference = order::make_reference(now, desk->ports.entropy.next());
+  const std::string reference =
+      order::make_reference(desk->ports.clock.wall_now(), desk->ports.entropy.next());
   const auto seat = [&]() -> Result<Seat*> {
     PAWL_TRY(order::check(order));
     Seat* found = PAWL_TRY(desk->seat(order.venue));
@@ -110,16 +176,7 @@ void precheck(const DeskPtr& desk, order::Order order, Done<Precheck> done) {
     return found;
   }();
   if (!seat) return done(std::unexpected(seat.error()));
-  const std::string id = request_id(reference, "precheck", now, desk->ports.entropy.next());
-  (*seat)->venue.precheck(
-      {.order = std::move(order),
-       .reference = reference,
-       .request_id = id,
-       .timeout = desk->options.placement.retry.attempt_timeout},
-      on_strand(desk, [reference, id, done = std::move(done)](Result<Precheck> checked) mutable {
-        if (checked) return done(std::move(checked));
-        done(std::unexpected(tagged(checked.error(), reference, id)));
-      }));
+  std::make_shared<Prechecking>(desk, **seat, std::move(order), std::move(done))->begin(reference);
 }
 
 }  // namespace pawl::desk

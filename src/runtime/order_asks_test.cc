@@ -88,5 +88,51 @@ TEST_F(OrderAsks, ChecksWithTheVenueBeforehand) {
   EXPECT_EQ(sent(), 0U);
 }
 
+TEST_F(OrderAsks, GivesAPrecheckATurnWhereTheVenueCountsIt) {
+  venue.pace_prechecks();
+  place("A-1");
+  Later<Precheck> checked;
+  desk->precheck(an_order(), checked.done());
+  EXPECT_THAT(venue.prechecked, SizeIs(0));
+  timers.advance(Duration::seconds(1));
+  EXPECT_TRUE(checked.value().ok);
+  EXPECT_EQ(venue.prechecked.at(0).first - venue.sent.at(0).at, Duration::seconds(1));
+}
+
+TEST_F(OrderAsks, GivesAPrecheckNoTurnWhereItReadsOnly) {
+  place("A-1");
+  Later<Precheck> checked;
+  desk->precheck(an_order(), checked.done());
+  EXPECT_TRUE(checked.value().ok);
+}
+
+TEST_F(OrderAsks, SendsAPrecheckThatMetAGateOnceMoreInATurnOfItsOwn) {
+  venue.pace_prechecks();
+  const Error gate(Code::unavailable, Outcome::not_applied, "HTTP 401");
+  venue.prechecks = {gate};
+  Later<Precheck> checked;
+  desk->precheck(an_order(), checked.done());
+  timers.advance(Duration::seconds(1));
+  EXPECT_TRUE(checked.value().ok);
+  ASSERT_THAT(venue.prechecked, SizeIs(2));
+  EXPECT_EQ(venue.prechecked[1].first - venue.prechecked[0].first, Duration::seconds(1));
+  EXPECT_NE(venue.prechecked[0].second, venue.prechecked[1].second);
+  venue.prechecks = {gate, gate, gate};
+  Later<Precheck> refused;
+  desk->precheck(an_order(), refused.done());
+  timers.advance(Duration::seconds(5));
+  EXPECT_THAT(refused.error().message, HasSubstr("HTTP 401"));
+  EXPECT_THAT(venue.prechecked, SizeIs(4));
+}
+
+TEST_F(OrderAsks, PrechecksNothingWhenAPersonMustLogIn) {
+  venue.pace_prechecks();
+  venue.not_ready = Error(Code::refused, Outcome::not_applied, "log in again");
+  Later<Precheck> checked;
+  desk->precheck(an_order(), checked.done());
+  EXPECT_THAT(checked.error().message, HasSubstr("log in again"));
+  EXPECT_THAT(venue.prechecked, SizeIs(0));
+}
+
 }  // namespace
 }  // namespace pawl

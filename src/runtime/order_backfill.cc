@@ -37,7 +37,10 @@ struct Backfilling : std::enable_shared_from_this<Backfilling> {
   void read(std::string page);
   void got(HistoryPage page);
   void kept(std::size_t inserted, std::string next);
+  // That so many were added to what the weekly limit counts.
+  Result<void> tell_audit(std::size_t inserted);
   void fail(Error error);
+  Result<void> may_go_on() const;
   // Never less than before: lists may grow while they are read.
   void measure(const HistoryPage& page);
 
@@ -64,6 +67,7 @@ void Backfilling::next_venue() {
 void Backfilling::read(std::string page) {
   const Result<Seat*> seat = desk->seat(now.venue);
   if (!seat) return fail(seat.error());
+  if (const Result<void> may = may_go_on(); !may) return fail(may.error());
   if (now.pages >= bounds::order_history_pages_max) {
     return fail({Code::invalid, Outcome::unknown,
                  "The venue shows more pages than pawl reads. Backfill fewer days at a time."});
@@ -116,9 +120,28 @@ void Backfilling::got(HistoryPage page) {
                        }));
 }
 
+Result<void> Backfilling::may_go_on() const {
+  if (desk->draining) return failure(Code::unavailable, "pawl is shutting down.");
+  return desk->may_begin();
+}
+
+Result<void> Backfilling::tell_audit(std::size_t inserted) {
+  return desk->keep({.type = audit::EventType::config,
+                     .timestamp = desk->ports.clock.wall_now(),
+                     .operation = "backfill_orders",
+                     .correlation = {},
+                     .details = {{"venue", now.venue},
+                                 {"inserted", static_cast<std::int64_t>(inserted)},
+                                 {"from", to_string(ask.from)},
+                                 {"to", to_string(ask.to)}}});
+}
+
 void Backfilling::kept(std::size_t inserted, std::string next) {
   now.inserted += inserted;
   summary.inserted += inserted;
+  if (inserted > 0) {
+    if (const Result<void> told = tell_audit(inserted); !told) return fail(told.error());
+  }
   if (progress) progress(now);
   if (!next.empty()) return read(std::move(next));
   desk->tell(Backfilled{.venue = now.venue, .inserted = now.inserted});
@@ -127,7 +150,9 @@ void Backfilling::kept(std::size_t inserted, std::string next) {
 
 // What was inserted stays: the next one begins where this ended.
 void Backfilling::fail(Error error) {
-  error.message = "Backfill from " + now.venue + " stopped: " + error.message;
+  error.message = "Backfill from " + now.venue +
+                  " stopped (orders added, which stay: " + std::to_string(now.inserted) +
+                  "): " + error.message;
   done(std::unexpected(std::move(error)));
 }
 

@@ -49,6 +49,35 @@ TEST_F(OrderBackfill, InsertsAllPagesOnce) {
   EXPECT_EQ(told<desk::Backfilled>()[0].inserted, 3U);
 }
 
+TEST_F(OrderBackfill, IsOnRecordWhereItAddsToWhatTheLimitCounts) {
+  venue.pages = {{.orders = {an_old_one("1", Duration::hours(1))}, .next = "1"},
+                 {.orders = {an_old_one("2", Duration::days(1))}}};
+  EXPECT_EQ(backfill().value().inserted, 2U);
+  const auto count = [&] {
+    return std::ranges::count(sink.events(), "backfill_orders", &audit::Event::operation);
+  };
+  ASSERT_EQ(count(), 2);
+  const audit::Event event = sink.events().front();
+  EXPECT_EQ(event.type, audit::EventType::config);
+  EXPECT_EQ(event.details[0], (std::pair<std::string_view, json::Value>("venue", "okx")));
+  EXPECT_EQ(event.details[1], (std::pair<std::string_view, json::Value>("inserted", 1)));
+  EXPECT_EQ(backfill().value().inserted, 0U);
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(OrderBackfill, EndsBetweenTwoPagesWhenTheDeskDrains) {
+  venue.pages = {{.orders = {an_old_one("1", Duration::hours(1))}, .next = "1"},
+                 {.orders = {an_old_one("2", Duration::days(1))}, .next = "2"},
+                 {.orders = {an_old_one("3", Duration::days(2))}}};
+  Later<BackfillSummary> later;
+  desk->backfill(
+      {.from = clock.wall_now() - Duration::days(7), .to = clock.wall_now()},
+      [this](const BackfillProgress&) { desk->drain([](const Result<void>&) {}); }, later.done());
+  EXPECT_EQ(later.error().code, Code::unavailable);
+  EXPECT_THAT(later.error().message, HasSubstr("(orders added, which stay: 2)"));
+  EXPECT_THAT(intents.history(), SizeIs(2)) << "the page that was under way is kept";
+}
+
 TEST_F(OrderBackfill, CountsAnOrderOfTwoListsOnce) {
   venue.pages = {
       {.orders = {an_old_one("1", Duration::hours(1))}, .next = "1"},

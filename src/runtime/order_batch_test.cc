@@ -62,6 +62,20 @@ TEST_F(OrderBatchTest, GoesWithoutThoseThatAreDeniedOrKnown) {
   EXPECT_THAT(venue.sent, SizeIs(2));
 }
 
+TEST_F(OrderBatchTest, LeavesNothingBehindWhenItsDeskGoesWhileItGathers) {
+  burst = 1;
+  open();
+  store->opens_fail_after = 1;
+  const auto token = std::make_shared<int>();
+  desk->place_batch(
+      {{.reference = "A-1", .order = an_order()}, {.reference = "A-2", .order = an_order()}},
+      [token](const Result<std::vector<Result<Placed>>>&) {});
+  EXPECT_GT(token.use_count(), 1);
+  desk.reset();
+  timers.close();
+  EXPECT_EQ(token.use_count(), 1) << "somebody still holds its caller";
+}
+
 TEST_F(OrderBatchTest, TakesNoTurnBeforeAllOfItAreThere) {
   burst = 1;
   open();

@@ -163,11 +163,13 @@ void Changing::run(const order::Note& effect) {
 
 void Changing::run(const order::AskPace& effect) {
   // Else what the venue must learn first would make it leave later than its turn.
-  seat_->venue.ready(on_strand(desk_, [self = shared_from_this(), urgent = effect.urgent] {
+  const auto go_on = [self = shared_from_this(), urgent = effect.urgent](Result<void> ready) {
     if (self->desk_->draining) return self->handle(order::Withdrawn{});
-    if (self->forbidden_) return self->handle(order::PaceRefused{*self->forbidden_});
+    if (self->forbidden_) ready = std::unexpected(*self->forbidden_);
+    if (!ready) return self->handle(order::PaceRefused{std::move(ready.error())});
     self->prepare(urgent);
-  }));
+  };
+  seat_->venue.ready(Leaving::change, on_strand(desk_, go_on));
 }
 
 ChangeAsk Changing::ask() const {

@@ -65,6 +65,11 @@ Result<Seat*> Desk::seat(const std::string& venue) {
                                       (known.empty() ? "none" : known) + ".");
 }
 
+bool Desk::is_wanted(const order::Intent& intent) const {
+  const auto [first, last] = wanted.equal_range(intent.reference);
+  return std::any_of(first, last, [&](const auto& each) { return each.second == intent.order; });
+}
+
 void Desk::look_whether_drained() {
   if (!draining || !works.empty() || !changes.empty() || placings > 0) return;
   for (Done<void>& each : std::exchange(drainers, {})) each({});
@@ -128,15 +133,11 @@ Correlation ids_of(const order::Intent& intent) {
   return {.request_id = intent.progress.request_id, .external_reference = intent.reference};
 }
 
-std::string unsent_text(const order::Progress& progress) {
-  return "Nothing was sent: " + progress.reason + ". The same reference may be placed again.";
-}
-
 Placed placed(order::Intent intent, order::Quota quota) {
   Placed placed{.as = placed_as(intent.progress.status), .quota = quota};
   if (placed.as != PlacedAs::confirmed) {
     const order::Progress& progress = intent.progress;
-    const std::string why = progress.unsent           ? unsent_text(progress)
+    const std::string why = progress.unsent           ? order::unsent_text(progress)
                             : progress.reason.empty() ? "its outcome is not known yet; "
                                                         "`pawl order reconcile` looks for it"
                                                       : progress.reason;

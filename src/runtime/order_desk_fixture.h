@@ -45,6 +45,8 @@ class FlakyIntentStore final : public IntentStore {
   int opens_fail = 0;
   std::optional<int> opens_fail_after = {};  // so many calls from now one fails
   int saves_fail = 0;
+  int takes_fail = 0;
+  int gets_fail = 0;
   bool open_is_lost = false;  // the next one: it is kept, held by nobody, and its answer is lost
   int opens = 0;
   std::vector<order::Progress> saved;
@@ -64,6 +66,7 @@ class FlakyIntentStore final : public IntentStore {
     done(std::unexpected(Error(Code::unavailable, Outcome::unknown, "disk I/O error")));
   }
   void take(std::string reference, Done<TakenIntent> done) override {
+    if (takes_fail > 0 && takes_fail-- > 0) return done(down());
     store_.take(std::move(reference), std::move(done));
   }
   void save(std::int64_t id, order::Progress progress, Done<void> done) override {
@@ -76,6 +79,7 @@ class FlakyIntentStore final : public IntentStore {
     store_.release(id);
   }
   void get(std::string reference, Done<order::Intent> done) override {
+    if (gets_fail > 0 && gets_fail-- > 0) return done(down());
     store_.get(std::move(reference), std::move(done));
   }
   void list(IntentFilter filter, Done<std::vector<order::Intent>> done) override {
@@ -128,7 +132,10 @@ class FakeVenue final : public Venue {
   std::deque<Step> script;               // of placements, one an order
   std::deque<order::Answer> changes;     // of modify and cancel
   std::deque<order::Answer> unprepared;  // in the place of modifications, before their turns
-  std::deque<order::Reading> readings;   // before the book is read
+  std::deque<Error> prechecks;           // those that fail
+  std::optional<Error> not_ready;
+  std::vector<std::pair<SteadyInstant, std::string>> prechecked;  // when, under which id
+  std::deque<order::Reading> readings;                            // before the book is read
   std::vector<Sent> sent;
   std::vector<std::pair<std::string, ChangeAsk>> changed;
   std::vector<SteadyInstant> prepared;
@@ -177,8 +184,16 @@ class FakeVenue final : public Venue {
   void answer_held() {
     for (auto& each : std::exchange(held_, {})) each();
   }
-  void precheck(PlaceAsk, Done<Result<Precheck>> done) override {
-    done(Precheck{.ok = true, .message = "enough margin"});
+  void ready(Leaving, Done<Result<void>> done) override {
+    done(not_ready ? Result<void>(std::unexpected(*not_ready)) : Result<void>());
+  }
+  void pace_prechecks() { traits_.paces_prechecks = true; }
+  void precheck(PlaceAsk ask, Done<Result<Precheck>> done) override {
+    prechecked.emplace_back(clock_.steady_now(), ask.request_id);
+    if (prechecks.empty()) return done(Precheck{.ok = true, .message = "enough margin"});
+    const Error error = prechecks.front();
+    prechecks.pop_front();
+    done(std::unexpected(error));
   }
   void prepare(ChangeAsk ask, Done<Prepared> done) override {
     prepared.push_back(clock_.steady_now());

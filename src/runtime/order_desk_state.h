@@ -78,7 +78,9 @@ struct Desk : std::enable_shared_from_this<Desk> {
   Gate gate = Gate::closed;
   // Wait for the gate: told whether it is open, and how the start went if not.
   std::vector<std::move_only_function<void(const Result<void>&)>> at_gate;
-  std::multiset<std::string, std::less<>> wanted;  // references that are waited for there
+  // By reference: orders whose placements wait there. One that is open is sent again for them.
+  std::multimap<std::string, order::Order, std::less<>> wanted;
+  bool is_wanted(const order::Intent& intent) const;
   std::vector<Done<Resumed>> resumers;
   std::map<std::string, std::int64_t, std::less<>> polled_to;  // by venue: the last one looked at
   bool draining = false;
@@ -117,8 +119,6 @@ auto on_strand(DeskPtr desk, Work work) {
 std::string tagged(std::string text, std::string_view reference, std::string_view request_id = {});
 Error tagged(Error error, std::string_view reference, std::string_view request_id = {});
 Correlation ids_of(const order::Intent& intent);
-// Of a rejected one of which no byte left: why, and that it may be placed again.
-std::string unsent_text(const order::Progress& progress);
 // What a caller hears of an intent as it is.
 Placed placed(order::Intent intent, order::Quota quota);
 // An event of type order about a call, before it leaves.
@@ -143,8 +143,7 @@ void poll_statuses(const DeskPtr& desk, Done<std::size_t> done);
 
 // What is shared between doors.
 // `then` is called once open intents of dead processes are settled, or could not be looked at.
-void pass_gate(const DeskPtr& desk, const std::string& reference,
-               std::move_only_function<void(const Result<void>&)> then);
+void pass_gate(const DeskPtr& desk, std::move_only_function<void(const Result<void>&)> then);
 // Whose it is that a venue shows.
 struct Owner {
   std::string venue = {};

@@ -39,24 +39,73 @@ void Placing::begin() {
                                          if (!over) self->time_is_up();
                                        }));
   }
-  pass_gate(desk_, request_.reference, [self = shared_from_this()](const Result<void>& passed) {
-    if (self->stage_ != Stage::gate) return;
-    if (passed) return self->get_ready();
-    const Error& error = passed.error();
-    if (self->desk_->draining) return self->answer(std::unexpected(error));
-    if (error.code == Code::unavailable) {
-      using What = StoreFailed::What;
-      self->desk_->tell(StoreFailed{.what = What::check, .ids = self->ids(), .error = error});
-    }
-    self->unverified(error);
-  });
+  wait_at_gate();
+}
+
+void Placing::wait_at_gate() {
+  wanted_ = desk_->wanted.emplace(request_.reference, request_.order);
+  const auto found = desk_->works.find(request_.reference);
+  if (found != desk_->works.end() && desk_->is_wanted(found->second->intent())) {
+    const std::shared_ptr<OrderWork> work = found->second;
+    work->want();
+  }
+  pass_gate(desk_,
+            [self = shared_from_this()](const Result<void>& passed) { self->passed(passed); });
+}
+
+void Placing::passed(const Result<void>& passed) {
+  if (!leave_gate()) return;
+  if (passed) return get_ready();
+  Error error = passed.error();
+  if (desk_->draining) return give_up_at_gate(std::move(error));
+  if (error.code == Code::unavailable) {
+    desk_->tell(StoreFailed{.what = StoreFailed::What::check, .ids = ids(), .error = error});
+    error.outcome = Outcome::unknown;  // of one that an earlier process may have left open
+  }
+  unverified(std::move(error));
+}
+
+bool Placing::leave_gate() {
+  if (!wanted_) return false;
+  desk_->wanted.erase(*std::exchange(wanted_, {}));
+  return true;
+}
+
+void Placing::give_up_at_gate(Error why) {
+  leave_gate();
+  leave_batch();
+  stage_ = Stage::opening;
+  late_ = true;
+  if (attach()) return;
+  desk_->store.get(request_.reference,
+                   on_strand(desk_, [self = shared_from_this(), why = std::move(why)](
+                                        const Result<order::Intent>& intent) mutable {
+                     if (!self->attach()) self->found_at_gate(intent, std::move(why));
+                   }));
+}
+
+void Placing::found_at_gate(const Result<order::Intent>& intent, Error why) {
+  if (intent) {
+    if (intent->order != request_.order) return on(KnownIntent{*intent});
+    return replay(*intent);
+  }
+  if (intent.error().code == Code::not_found) {
+    why.message += " Nothing was kept.";
+  } else {
+    why.outcome = Outcome::unknown;
+    why.message += " Whether an earlier process left it open cannot be read: ";
+    why.message += intent.error().message;
+  }
+  answer(std::unexpected(std::move(why)));
 }
 
 // Whether a reduce-only order counts may be known only then.
 void Placing::get_ready() {
   stage_ = Stage::opening;
   if (!request_.order.reduce_only) return open();
-  seat_->venue.ready(on_strand(desk_, [self = shared_from_this()] { self->open(); }));
+  // An error ends the attempt before its turn, on record.
+  const auto go_on = [self = shared_from_this()](const Result<void>&) { self->open(); };
+  seat_->venue.ready(Leaving::order, on_strand(desk_, go_on));
 }
 
 void Placing::open() {
@@ -260,9 +309,9 @@ void Placing::answer_with_quota(Placed placed) {
 void Placing::time_is_up() {
   switch (stage_) {
     case Stage::gate:
-      return answer(failure(Code::unavailable,
-                            "Not sent: its time was up before it was known what became of orders "
-                            "that earlier processes may have left open. Nothing was kept."));
+      return give_up_at_gate({Code::unavailable, Outcome::not_applied,
+                              "Not sent: its time was up before it was known what became of orders "
+                              "that earlier processes may have left open."});
     case Stage::opening:
       late_ = true;
       return;
@@ -286,7 +335,7 @@ void Placing::time_is_up() {
 std::unexpected<Error> Placing::nothing_sent(const order::Intent& intent) {
   request_id_ = intent.progress.request_id;
   return std::unexpected(
-      Error(Code::unavailable, Outcome::not_applied, unsent_text(intent.progress)));
+      Error(Code::unavailable, Outcome::not_applied, order::unsent_text(intent.progress)));
 }
 
 void Placing::leave_batch() {

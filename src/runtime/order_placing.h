@@ -3,8 +3,9 @@
 //   checked ─▶ the gate (what dead processes left open is settled) ─▶ opened in the store ─▶
 //   worked on, by this process or by another that is waited for ─▶ answered
 //
-// Contract: answers once. Until it is opened its time may run out with nothing kept; then its work
-//           is told that nobody waits, and decides.
+// Contract: answers once. Its time may run out before it is opened: then nothing of it is kept, and
+//           it says so, unless an earlier process left an order under its reference. From then on
+//           its work is told that nobody waits, and decides.
 // Threads:  on the desk's strand.
 #pragma once
 
@@ -28,6 +29,13 @@ class Placing : public std::enable_shared_from_this<Placing> {
 
  private:
   Result<void> check();
+  void wait_at_gate();
+  void passed(const Result<void>& passed);
+  // Waits there no longer; true: it did.
+  bool leave_gate();
+  // It waits no longer, and `why` holds if nobody left the order open before.
+  void give_up_at_gate(Error why);
+  void found_at_gate(const Result<order::Intent>& intent, Error why);
   void get_ready();
   void open();
   void unverified(Error error);
@@ -65,7 +73,8 @@ class Placing : public std::enable_shared_from_this<Placing> {
   std::string request_id_;  // of the first attempt, until there is an outcome
   bool counts_ = true;
   std::shared_ptr<OrderBatch> batch_;
-  std::optional<order::Quota> quota_;  // as it was opened
+  std::optional<order::Quota> quota_;                       // as it was opened
+  std::optional<decltype(Desk::wanted)::iterator> wanted_;  // while it waits at the gate
   std::weak_ptr<OrderWork> work_;
   OrderWork::ListenerId listener_ = 0;
   Timers::Id timer_ = {};

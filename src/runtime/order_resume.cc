@@ -1,5 +1,6 @@
 // Open intents: taken over at the start, looked for on demand, settled by a person.
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/bounds.h"
@@ -23,12 +24,14 @@ struct Start : std::enable_shared_from_this<Start> {
   void take(const std::string& reference);
   void taken(const order::Intent& intent);
   void one_less();
+  void over();
   void count();
   void end(Result<Resumed> result);
 
   DeskPtr desk;
   Resumed summary = {};
   std::size_t missing = 1;  // that are not over, and the list itself
+  std::optional<Error> untaken = {};
 };
 
 void Start::begin() {
@@ -44,6 +47,12 @@ void Start::begin() {
 }
 
 void Start::found(const std::vector<order::Intent>& open) {
+  if (open.size() >= bounds::orders_listed_max) {
+    return end(failure(Code::refused,
+                       "Not sent: " + std::to_string(open.size()) +
+                           " orders or more are open, too many to find out about before a new one "
+                           "is sent. Run `pawl order reconcile`, until there are fewer."));
+  }
   for (const order::Intent& intent : open) {
     if (!desk->works.contains(intent.reference)) take(intent.reference);
   }
@@ -51,15 +60,21 @@ void Start::found(const std::vector<order::Intent>& open) {
 }
 
 void Start::one_less() {
-  if (--missing == 0) count();
+  if (--missing == 0) over();
+}
+
+void Start::over() {
+  if (untaken) return end(std::unexpected(*untaken));
+  count();
 }
 
 void Start::take(const std::string& reference) {
   ++missing;
   desk->store.take(reference,
                    on_strand(desk, [self = shared_from_this()](const Result<TakenIntent>& got) {
-                     // One that cannot be taken stays open.
                      if (got && got->mine) return self->taken(got->intent);
+                     // Held by another, it is theirs. Else nobody has found out about it.
+                     if (!got) self->untaken = got.error();
                      self->one_less();
                    }));
 }
@@ -72,12 +87,12 @@ void Start::taken(const order::Intent& intent) {
   }
   ++summary.taken;
   const auto work = OrderWork::open(desk, **seat, intent);
-  work->listen([self = shared_from_this()](const WorkEnd& end) {
+  work->watch([self = shared_from_this()](const WorkEnd& end) {
     if (end.kept && !order::is_open(end.intent.progress.status)) ++self->summary.resolved;
     self->one_less();
   });
   // Nobody is there any more who asked for it, unless they ask again just now.
-  work->start(order::TakenOver{.resend = desk->wanted.contains(intent.reference)});
+  work->start(order::TakenOver{.resend = desk->is_wanted(intent)});
 }
 
 void Start::count() {
@@ -170,7 +185,7 @@ void Look::taken(const TakenIntent& got, bool only) {
 }
 
 void Look::listen(const std::shared_ptr<OrderWork>& work) {
-  work->listen([self = shared_from_this()](const WorkEnd& end) {
+  work->watch([self = shared_from_this()](const WorkEnd& end) {
     Placed ended = placed(end.intent, {});
     if (!end.kept || end.parked || end.goes_on) ended.as = PlacedAs::unresolved;
     self->add(std::move(ended));
@@ -207,7 +222,7 @@ void settle(const DeskPtr& desk, const TakenIntent& got, order::Resolution resol
   const Result<Seat*> seat = desk->seat(intent.order.venue);
   if (!seat) return refuse(seat.error());
   const auto work = OrderWork::open(desk, **seat, intent);
-  work->listen([desk, done = std::move(done)](const WorkEnd& end) mutable {
+  work->watch([desk, done = std::move(done)](const WorkEnd& end) mutable {
     if (!end.kept) {
       return done(std::unexpected(tagged({Code::unavailable, Outcome::unknown,
                                           "What was said could not be recorded. Say it again."},
@@ -232,15 +247,9 @@ void resume(const DeskPtr& desk, Done<Resumed> done) {
   std::make_shared<Start>(desk)->begin();
 }
 
-void pass_gate(const DeskPtr& desk, const std::string& reference,
-               std::move_only_function<void(const Result<void>&)> then) {
+void pass_gate(const DeskPtr& desk, std::move_only_function<void(const Result<void>&)> then) {
   if (desk->gate == Desk::Gate::open) return then({});
-  const auto wants = desk->wanted.insert(reference);
-  desk->at_gate.push_back(
-      [desk, wants, then = std::move(then)](const Result<void>& passed) mutable {
-        desk->wanted.erase(wants);
-        then(passed);
-      });
+  desk->at_gate.push_back(std::move(then));
   if (desk->gate == Desk::Gate::closed) resume(desk, [](const Result<Resumed>&) {});
 }
 

@@ -3,6 +3,7 @@
 // Method: desks that are dropped half-way, and others on the same store.
 #include <gmock/gmock.h>
 
+#include "base/bounds.h"
 #include "runtime/order_desk_fixture.h"
 
 namespace pawl {
@@ -96,6 +97,126 @@ TEST_F(OrderResume, RefusesAPlacementWhoseTimeIsUpBeforeAnythingIsKept) {
   EXPECT_EQ(placed.error().outcome, Outcome::not_applied);
   timers.advance(Duration::minutes(2));
   EXPECT_TRUE(kept("A-2").reference.empty());
+}
+
+TEST_F(OrderResume, SaysThatNobodyKnowsWhenTheTimeOfOneThatWasLeftOpenIsUp) {
+  die_while_sending("A-1", true);
+  venue.readings.assign(100, {.why_not_whole = "no answer"});
+  const auto placed = place("A-1", an_order(), Duration::seconds(1));
+  timers.advance(Duration::seconds(1));
+  EXPECT_EQ(placed.value().as, PlacedAs::unresolved);
+  EXPECT_THAT(placed.value().message, HasSubstr("work on it goes on"));
+  const auto other = place("A-1", an_order("0.2"), Duration::seconds(1));
+  timers.advance(Duration::seconds(1));
+  EXPECT_EQ(other.error().code, Code::refused);
+}
+
+TEST_F(OrderResume, SendsNothingForACallerWhoIsGone) {
+  die_while_sending("A-1", false);
+  const auto placed = place("A-1", an_order(), Duration::seconds(5));
+  timers.advance(Duration::seconds(5));
+  EXPECT_EQ(placed.value().as, PlacedAs::unresolved);
+  timers.advance(Duration::minutes(5));
+  EXPECT_EQ(sent(), 1U);
+  EXPECT_EQ(kept("A-1").progress.status, Status::rejected);
+}
+
+TEST_F(OrderResume, SendsNothingForWhoWantsAnotherOrderUnderItsReference) {
+  die_while_sending("A-1", false);
+  const auto other = place("A-1", an_order("0.2"));
+  timers.advance(Duration::minutes(5));
+  EXPECT_EQ(other.error().code, Code::refused);
+  EXPECT_EQ(sent(), 1U);
+}
+
+TEST_F(OrderResume, SendsForOneWhoWaitsThoughAnotherHasGivenUp) {
+  die_while_sending("A-1", false);
+  const auto first = place("A-1", an_order(), Duration::seconds(5));
+  const auto second = place("A-1");
+  timers.advance(Duration::minutes(1));
+  EXPECT_EQ(first.value().as, PlacedAs::unresolved);
+  EXPECT_EQ(second.value().as, PlacedAs::confirmed);
+  EXPECT_EQ(sent(), 2U);
+}
+
+TEST_F(OrderResume, SendsForWhoComesWhileItIsLookedForOnBehalfOfNobody) {
+  die_while_sending("A-1", false);
+  desk->resume([](const Result<desk::Resumed>&) {});
+  timers.advance(Duration::seconds(5));
+  const auto placed = place("A-1");
+  timers.advance(Duration::minutes(1));
+  EXPECT_EQ(placed.value().as, PlacedAs::confirmed);
+  EXPECT_EQ(sent(), 2U);
+}
+
+TEST_F(OrderResume, SaysThatNobodyKnowsWhenItDrainsWhileOneThatWasLeftOpenIsLookedFor) {
+  die_while_sending("A-1", true);
+  venue.readings.assign(100, {.why_not_whole = "no answer"});
+  const auto known = place("A-1");
+  const auto unknown = place("A-2");
+  Later<void> drained;
+  desk->drain(drained.done());
+  EXPECT_EQ(known.value().as, PlacedAs::unresolved);
+  EXPECT_THAT(unknown.error().message, HasSubstr("Not sent: pawl is shutting down."));
+  EXPECT_EQ(unknown.error().outcome, Outcome::not_applied);
+  EXPECT_TRUE(drained.is_over());
+  EXPECT_EQ(kept("A-1").progress.status, Status::reconciling);
+}
+
+// Another process holds it, so that nobody here works on it.
+TEST_F(OrderResume, SaysWhatIsKeptOfAnOrderWhoseTimeIsUpAtTheGate) {
+  die_while_sending("A-1", false);
+  MemoryIntentStore other(intents);
+  order::Intent theirs;
+  other.open(
+      {.reference = "A-2", .order = an_order(), .now = clock.wall_now()},
+      [&](const Result<Opening>& opening) { theirs = std::get<OpenedIntent>(*opening).intent; });
+  const auto open = place("A-2", an_order(), Duration::seconds(1));
+  timers.advance(Duration::seconds(1));
+  EXPECT_EQ(open.value().as, PlacedAs::unresolved);
+  other.save(theirs.id, {.status = Status::confirmed, .request_id = "r", .order_id = "9"},
+             [](auto) {});
+  const auto confirmed = place("A-2", an_order(), Duration::seconds(1));
+  timers.advance(Duration::seconds(1));
+  EXPECT_EQ(confirmed.value().as, PlacedAs::confirmed);
+  const auto another = place("A-2", an_order("0.2"), Duration::seconds(1));
+  timers.advance(Duration::seconds(1));
+  EXPECT_EQ(another.error().code, Code::refused);
+  store->gets_fail = 4;
+  const auto unread = place("A-3", an_order(), Duration::seconds(1));
+  timers.advance(Duration::seconds(8));
+  EXPECT_EQ(unread.error().code, Code::unavailable);
+  EXPECT_EQ(unread.error().outcome, Outcome::unknown);
+}
+
+TEST_F(OrderResume, LetsNothingLeaveWhileAnOpenOneCannotBeTaken) {
+  die_while_sending("A-1", true);
+  store->takes_fail = 4;
+  const auto placed = place("A-2");
+  timers.advance(Duration::seconds(7));
+  EXPECT_EQ(placed.error().code, Code::unavailable);
+  EXPECT_EQ(sent(), 1U);
+  const auto again = place("A-2");
+  timers.advance(Duration::seconds(1));
+  EXPECT_EQ(kept("A-1").progress.status, Status::confirmed) << "taken now, and found";
+  EXPECT_EQ(again.value().as, PlacedAs::confirmed);
+}
+
+TEST_F(OrderResume, RefusesWhileMoreAreOpenThanItLooksAt) {
+  {
+    MemoryIntentStore gone(intents);
+    for (std::size_t i = 0; i < bounds::orders_listed_max; ++i) {
+      gone.open({.reference = "B-" + std::to_string(i),
+                 .order = an_order(),
+                 .limit = {.enabled = false},
+                 .now = clock.wall_now()},
+                [](const Result<Opening>&) {});
+    }
+  }
+  const auto placed = place("A-1");
+  EXPECT_EQ(placed.error().code, Code::refused);
+  EXPECT_THAT(placed.error().message, HasSubstr("Run `pawl order reconcile`"));
+  EXPECT_EQ(sent(), 0U);
 }
 
 TEST_F(OrderResume, GivesTheStoredAnswerForAnUnresolvedReference) {

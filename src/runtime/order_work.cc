@@ -41,9 +41,23 @@ OrderWork::OrderWork(DeskPtr desk, Seat& seat, order::Intent intent)
       machine_(std::move(intent), desk_->options.placement, desk_->ports.entropy.next()) {}
 
 OrderWork::ListenerId OrderWork::listen(Listener listener) {
-  listeners_.emplace_back(++last_listener_, std::move(listener));
-  overdue_ = false;
+  listeners_.push_back({.id = ++last_listener_, .listener = std::move(listener)});
+  want();
   return last_listener_;
+}
+
+void OrderWork::watch(Listener listener) {
+  listeners_.push_back({.id = ++last_listener_, .listener = std::move(listener), .wants = false});
+}
+
+void OrderWork::want() {
+  if (!desk_->draining) handle(order::WantedAgain{});
+}
+
+bool OrderWork::is_wanted() const {
+  return desk_->is_wanted(machine_.intent()) ||
+         std::ranges::any_of(listeners_,
+                             [](const Heard& each) { return each.wants && !each.overdue; });
 }
 
 void OrderWork::join(std::shared_ptr<OrderBatch> batch) {
@@ -64,9 +78,9 @@ void OrderWork::handle(const order::Event& event) {
     if (over_) return;
   }
   if (desk_->draining && may_park()) return park();
-  if (overdue_ && machine_.state() != State::pacing && machine_.state() != State::saving) {
-    give_up_waiting();
-  }
+  const bool is_about_to_end =
+      !is_wanted() && (machine_.state() == State::pacing || machine_.state() == State::saving);
+  if (!is_about_to_end) give_up_waiting();
 }
 
 // What the audit log did not take is not sent: the pace is refused, or the attempt was none.
@@ -82,14 +96,18 @@ void OrderWork::run(const order::AskPace& effect) {
     })();
   }
   // Else what the venue must learn first would make it leave later than its turn.
-  seat_.venue.ready(on_strand(desk_, [self = shared_from_this(), urgent = effect.urgent] {
+  const auto go_on = [self = shared_from_this(), urgent = effect.urgent](Result<void> ready) {
     if (self->over_ || self->machine_.state() != State::pacing) return;
+    if (!ready) return self->handle(order::PaceRefused{std::move(ready.error())});
     if (!self->batch_) return self->ask_pacer(urgent);
     self->has_gathered_ = true;
-    self->batch_->gather([self, urgent] {
-      if (!self->over_ && self->machine_.state() == State::pacing) self->ask_pacer(urgent);
+    // Who goes without having left it would else be held by it for ever.
+    self->batch_->gather([weak = self->weak_from_this(), urgent] {
+      const auto here = weak.lock();
+      if (here && !here->over_ && here->machine_.state() == State::pacing) here->ask_pacer(urgent);
     });
-  }));
+  };
+  seat_.venue.ready(Leaving::order, on_strand(desk_, go_on));
 }
 
 void OrderWork::ask_pacer(bool urgent) {
@@ -181,7 +199,7 @@ void OrderWork::run(const order::Finish& effect) {
   desk_->tally.ended(intent);
   desk_->tell(PlacementEnded{.intent = intent});
   let_go();
-  tell(std::exchange(listeners_, {}), {.intent = std::move(intent), .kept = effect.kept});
+  tell_all({.intent = std::move(intent), .kept = effect.kept});
 }
 
 void OrderWork::let_go() {
@@ -206,30 +224,28 @@ bool OrderWork::may_park() const {
 void OrderWork::park() {
   WorkEnd end{.intent = machine_.intent(), .parked = true};
   let_go();
-  tell(std::exchange(listeners_, {}), end);
+  tell_all(end);
 }
 
 void OrderWork::give_up_waiting() {
-  if (listeners_.empty()) return;
-  tell(std::exchange(listeners_, {}), {.intent = machine_.intent(), .goes_on = true});
+  if (std::ranges::none_of(listeners_, &Heard::overdue)) return;
+  std::vector<Heard> all = std::exchange(listeners_, {});
+  std::vector<Heard> overdue;
+  for (Heard& each : all) (each.overdue ? overdue : listeners_).push_back(std::move(each));
+  for (Heard& each : overdue) each.listener({.intent = machine_.intent(), .goes_on = true});
 }
 
-void OrderWork::tell(std::vector<std::pair<ListenerId, Listener>> listeners, const WorkEnd& end) {
-  for (auto& [id, listener] : listeners) listener(end);
+void OrderWork::tell_all(const WorkEnd& end) {
+  for (Heard& each : std::exchange(listeners_, {})) each.listener(end);
 }
 
 void OrderWork::time_is_up(ListenerId id) {
   if (over_) return;
-  const auto found = std::ranges::find(listeners_, id, &std::pair<ListenerId, Listener>::first);
+  const auto found = std::ranges::find(listeners_, id, &Heard::id);
   if (found == listeners_.end()) return;
-  if (listeners_.size() == 1) {
-    overdue_ = true;
-    return handle(order::Withdrawn{});
-  }
-  std::vector<std::pair<ListenerId, Listener>> one;
-  one.push_back(std::move(*found));
-  listeners_.erase(found);
-  tell(std::move(one), {.intent = machine_.intent(), .goes_on = true});
+  found->overdue = true;
+  if (is_wanted()) return give_up_waiting();
+  handle(order::Withdrawn{});
 }
 
 void OrderWork::drain() {

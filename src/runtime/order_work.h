@@ -36,13 +36,19 @@ class OrderWork : public std::enable_shared_from_this<OrderWork> {
   // Enters it into desk.works; start() once listeners are there.
   static std::shared_ptr<OrderWork> open(const DeskPtr& desk, Seat& seat, order::Intent intent);
 
+  // Somebody wants the order placed, and waits for it: withdrawn before, it is wanted again.
   ListenerId listen(Listener listener);
+  // Somebody wants to know what becomes of it, and nothing more.
+  void watch(Listener listener);
+  // Somebody who does not listen yet wants it placed (Desk::wanted).
+  void want();
   // Sends its first attempt together with others.
   void join(std::shared_ptr<OrderBatch> batch);
   // Why nothing may be sent: it ends without.
   void forbid(Error error) { forbidden_ = std::move(error); }
   void start(order::Event first) { handle(first); }
-  // That listener waits no longer. The last one takes the order with it, if it has not left.
+  // That listener waits no longer. The last who wanted it takes the order along, if it has not
+  // left.
   void time_is_up(ListenerId id);
   void drain();
 
@@ -71,9 +77,11 @@ class OrderWork : public std::enable_shared_from_this<OrderWork> {
   // Nothing is on the wire and nothing being saved: it can be left as it is.
   bool may_park() const;
   void park();
+  bool is_wanted() const;
+  // Those whose time is up are told that it goes on.
   void give_up_waiting();
   void let_go();
-  void tell(std::vector<std::pair<ListenerId, Listener>> listeners, const WorkEnd& end);
+  void tell_all(const WorkEnd& end);
 
   const DeskPtr desk_;
   Seat& seat_;
@@ -83,9 +91,14 @@ class OrderWork : public std::enable_shared_from_this<OrderWork> {
   std::optional<Error> forbidden_;
   std::optional<SessionPacer::Ticket> ticket_;
   Timers::Id timer_ = {};
-  std::vector<std::pair<ListenerId, Listener>> listeners_;
+  struct Heard {
+    ListenerId id = 0;
+    Listener listener;
+    bool wants = true;  // it placed
+    bool overdue = false;
+  };
+  std::vector<Heard> listeners_;
   ListenerId last_listener_ = 0;
-  bool overdue_ = false;  // nobody waits for it any more
   bool over_ = false;
 };
 

@@ -118,13 +118,24 @@ TEST_F(OrderWorkTest, WaitsAsLongAsTheVenueSaysBeforeItSendsAgain) {
   EXPECT_EQ(placed.value().as, PlacedAs::confirmed);
 }
 
+TEST_F(OrderWorkTest, EndsAtOnceAsUnsentWhenAPersonMustLogIn) {
+  venue.not_ready = Error(Code::refused, Outcome::not_applied, "log in again");
+  const auto placed = place("A-1");
+  EXPECT_THAT(placed.error().message, HasSubstr("log in again"));
+  EXPECT_EQ(placed.error().code, Code::unavailable);
+  EXPECT_TRUE(kept("A-1").progress.unsent);
+  EXPECT_EQ(sent(), 0U);
+  venue.not_ready.reset();
+  EXPECT_EQ(place("A-1").value().as, PlacedAs::confirmed) << "no turn was used up";
+}
+
 TEST_F(OrderWorkTest, RejectsWhatIsTurnedAwayAsOftenAsItMayBeSent) {
-  const order::Answer turned_away{.sent = Sent::not_sent, .status = 401};
-  for (int i = 0; i < 3; ++i) venue.script.push_back({.answer = turned_away});
+  const order::Answer turned_away{.sent = Sent::not_sent, .turned_away = true};
+  for (int i = 0; i < 4; ++i) venue.script.push_back({.answer = turned_away});
   const auto placed = place("A-1");
   timers.advance(Duration::minutes(1));
   EXPECT_EQ(placed.value().as, PlacedAs::rejected);
-  EXPECT_EQ(sent(), 3U);
+  EXPECT_EQ(sent(), 4U) << "one more than may be made otherwise";
   EXPECT_EQ(placed.value().quota.used, 0);
 }
 
@@ -153,6 +164,29 @@ TEST_F(OrderWorkTest, RecordsTheOutcomeBeforeTheCallerHearsIt) {
   timers.advance(Duration::seconds(1));
   EXPECT_EQ(placed.value().as, PlacedAs::confirmed);
   EXPECT_EQ(kept("A-1").progress.status, Status::confirmed);
+}
+
+TEST_F(OrderWorkTest, SendsAgainForWhoComesAfterTheFirstCallerGaveUp) {
+  venue.script = {{.answer = {.sent = Sent::unknown}}};
+  const auto first = place("A-1", an_order(), Duration::seconds(3));
+  timers.advance(Duration::seconds(5));
+  EXPECT_EQ(first.value().as, PlacedAs::unresolved);
+  const auto second = place("A-1");
+  timers.advance(Duration::minutes(1));
+  EXPECT_EQ(second.value().as, PlacedAs::confirmed);
+  EXPECT_EQ(sent(), 2U);
+}
+
+TEST_F(OrderWorkTest, SendsNothingMoreForWhoOnlyLooks) {
+  venue.script = {{.answer = {.sent = Sent::unknown}}};
+  const auto placed = place("A-1", an_order(), Duration::seconds(3));
+  timers.advance(Duration::seconds(1));
+  Later<std::vector<Placed>> looked;
+  desk->reconcile("A-1", looked.done());
+  timers.advance(Duration::minutes(1));
+  EXPECT_EQ(placed.value().as, PlacedAs::unresolved);
+  EXPECT_EQ(looked.value()[0].as, PlacedAs::rejected);
+  EXPECT_EQ(sent(), 1U);
 }
 
 TEST_F(OrderWorkTest, KeepsHoldOfTheIntentWhileAnAttemptIsUnderWay) {

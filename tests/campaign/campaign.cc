@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -60,6 +61,7 @@ class Run {
 
   void wish(std::size_t process, std::size_t number);
   PlaceRequest request_of(std::size_t number);
+  void ask(std::size_t process, std::size_t number);
   void place(std::size_t process, std::size_t number);
   void place_batch(std::size_t process, const std::vector<std::size_t>& numbers);
   void heard(std::size_t process, std::size_t number, const Result<Placed>& placed);
@@ -67,6 +69,7 @@ class Run {
   void change(std::size_t process, Change wanted);
   void heard_of_change(std::size_t number, const Result<Changed>& changed);
   void fill_something();
+  void see_book();
 
   void calm_down();
   std::vector<order::Intent> intents();
@@ -89,7 +92,10 @@ class Run {
   std::int64_t burst_ = 0;
   std::vector<std::unique_ptr<Life>> lives_;
   std::vector<std::set<std::size_t>> wished_;  // by process: what it wants, and asks for again
+  std::vector<std::map<std::size_t, std::size_t>> waiting_;  // likewise: its calls for each
   std::vector<Wish> wishes_;
+  std::map<std::size_t, SteadyInstant> left_at_;  // by wish: who waited for it was killed
+  std::set<std::string> seen_;                    // orders of the book, by id
   std::vector<Change> changes_;
   Terms terms_;
   Report report_;
@@ -112,7 +118,7 @@ Run::Run(Against against, std::uint64_t seed)
       weather_(weather_of(against, seed, dice_)) {
   const Result<void> played = exchange_->play(weather_);
   if (!played) broken("the faults are none: " + played.error().message);
-  network_.on_change([this] { terms_.see(book_of(*exchange_, against_)); });
+  network_.on_change([this] { see_book(); });
   options_.limit.weekly_max_orders = static_cast<std::int64_t>(2 + dice_.below(5));
   // Saxo takes one order a second.
   if (against == Against::okx && dice_.chance(25)) {
@@ -167,7 +173,10 @@ void Run::kill(std::size_t process) {
   if (!life) return;
   ++report_.kills;
   *life->alive = false;
-  for (const std::size_t number : wished_[process]) wishes_[number].waiting = 0;
+  for (const auto& [number, calls] : std::exchange(waiting_[process], {})) {
+    wishes_[number].waiting -= calls;
+    if (calls > 0) left_at_[number] = agenda_.clock.steady_now();
+  }
   life->desk.reset();
   life->venue.reset();
   life.reset();
@@ -211,6 +220,7 @@ void Run::plan() {
   const std::size_t processes = 1 + dice_.below(2);
   lives_.resize(processes);
   wished_.resize(processes);
+  waiting_.resize(processes);
   for (std::size_t i = 3 + dice_.below(5); i > 0; --i) plan_wish(dice_.below(processes));
   if (dice_.chance(35)) plan_batch(dice_.below(processes));
   plan_trouble();
@@ -265,8 +275,14 @@ PlaceRequest Run::request_of(std::size_t number) {
       .reference = wishes_[number].reference, .order = wishes_[number].order, .wait_max = patience};
 }
 
-void Run::place(std::size_t process, std::size_t number) {
+void Run::ask(std::size_t process, std::size_t number) {
+  ++waiting_[process][number];
   ++wishes_[number].waiting;
+  wishes_[number].called_off = false;
+}
+
+void Run::place(std::size_t process, std::size_t number) {
+  ask(process, number);
   lives_[process]->desk->place(request_of(number), [this, process, number](Result<Placed> placed) {
     heard(process, number, placed);
   });
@@ -276,7 +292,7 @@ void Run::place_batch(std::size_t process, const std::vector<std::size_t>& numbe
   ++report_.batches;
   std::vector<PlaceRequest> requests;
   for (const std::size_t number : numbers) {
-    ++wishes_[number].waiting;
+    ask(process, number);
     requests.push_back(request_of(number));
   }
   lives_[process]->desk->place_batch(
@@ -291,9 +307,14 @@ void Run::place_batch(std::size_t process, const std::vector<std::size_t>& numbe
 
 void Run::heard(std::size_t process, std::size_t number, const Result<Placed>& placed) {
   Wish& wanted = wishes_[number];
-  if (wanted.waiting > 0) --wanted.waiting;
+  --waiting_[process][number];
+  --wanted.waiting;
   if (!placed) {
     ++wanted.failed;
+    const bool goes_on =
+        std::ranges::find(wanted.heard, PlacedAs::unresolved) != wanted.heard.end();
+    wanted.called_off =
+        placed.error().outcome == Outcome::not_applied && wanted.waiting == 0 && !goes_on;
     return;
   }
   wanted.heard.push_back(placed->as);
@@ -357,6 +378,23 @@ void Run::fill_something() {
   (void)exchange_->act(rows[dice_.below(rows.size())].order_id, "fill", agenda_.world_now());
 }
 
+// What a process that was killed had sent may be under way a while.
+void Run::see_book() {
+  const std::vector<Row> rows = book_of(*exchange_, against_);
+  terms_.see(rows);
+  for (const Row& row : rows) {
+    if (!seen_.insert(row.order_id).second) continue;
+    for (std::size_t i = 0; i < wishes_.size(); ++i) {
+      Wish& wanted = wishes_[i];
+      if (!wanted.called_off || shown(against_, wanted.reference) != row.reference) continue;
+      const auto left = left_at_.find(i);
+      const bool may_come = left != left_at_.end() &&
+                            agenda_.clock.steady_now() - left->second < Duration::seconds(10);
+      wanted.came_late = wanted.came_late || !may_come;
+    }
+  }
+}
+
 void Run::calm_down() {
   network_.calm_down();
   weather_.faults = {};
@@ -409,7 +447,8 @@ Facts Run::facts() {
           .wishes = wishes_,
           .changes = changes_,
           .accepted = network_.accepted(),
-          .written = network_.written()};
+          .written = network_.written(),
+          .repeated_ids = network_.repeated_ids()};
 }
 
 void Run::count(const Facts& facts) {

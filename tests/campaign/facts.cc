@@ -79,6 +79,10 @@ void Judge::judge_pace() {
   if (orders > facts_.at_once) broken(std::to_string(orders) + " orders within a second");
   const std::int64_t calls = facts_.written.most_within(Duration::seconds(1));
   if (calls > facts_.at_once) broken(std::to_string(calls) + " changing calls within a second");
+  if (facts_.repeated_ids > 0) {
+    broken(std::to_string(facts_.repeated_ids) +
+           " calls with an x-request-id that was used before");
+  }
 }
 
 void Judge::judge_intents() {
@@ -114,6 +118,9 @@ void Judge::judge_callers() {
     };
     const std::string reference = facts_.shown(wanted.reference);
     if (wanted.waiting > 0) broken("nobody answered who wanted " + wanted.reference);
+    if (wanted.came_late) {
+      broken("a caller heard that " + wanted.reference + " was not sent, and it arrived later");
+    }
     if (was_heard(PlacedAs::confirmed) && !made_.contains(reference)) {
       broken("a caller heard that " + wanted.reference + " is confirmed, and it is not there");
     }
@@ -205,7 +212,7 @@ std::vector<std::string> Terms::of(const std::string& order_id, Kind kind) const
   return kind == Kind::size ? found->second.sizes : found->second.prices;
 }
 
-std::string Facts::shown(const std::string& reference) const {
+std::string shown(Against against, const std::string& reference) {
   return against == Against::okx ? okx::client_order_id(reference) : reference;
 }
 

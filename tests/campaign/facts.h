@@ -3,12 +3,13 @@
 // Contract: pure. judge() says what did not hold, for people:
 //   orders   at most one that lives for an intent, no second with more than the pace allows, never
 //            more than the weekly limit; none that pawl does not know or calls rejected, and none
-//            that is missing though pawl calls it confirmed. Every caller hears an outcome.
+//            that is missing though pawl calls it confirmed. Every caller hears an outcome, and
+//            nothing arrives of what its last caller heard was not sent.
 //   changes  none is made once more after another, none is made that its caller heard was not, and
 //            none is missing that its caller heard was; the last word is the last one's. Whoever
 //            heard that an order is canceled is right.
-//   calls    those that change something keep the pace too, all of them together. One that was
-//            turned away for its token, and came again, counts for when it first came.
+//   calls    those that change something keep the pace too, all of them together, by when they
+//            arrived; no two come with one x-request-id.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +34,10 @@ struct Wish {
   std::size_t failed = 0;   // errors: nothing was sent
   std::size_t waiting = 0;  // calls of living processes that are not answered
   bool changes = false;     // its changes are planned
+  // Nobody waits for it, the last who did heard that nothing was sent, and nobody heard that its
+  // outcome is not known.
+  bool called_off = false;
+  bool came_late = false;  // an order of it arrived while it was so
 };
 
 // What somebody wants of an order that was placed, in the order of the calls. Each has a value of
@@ -56,6 +61,8 @@ struct Row {
   std::string size = {};
   bool open = false;
 };
+// As the exchange calls it.
+std::string shown(Against against, const std::string& reference);
 std::vector<Row> book_of(const emulator::Exchange& exchange, Against against);
 
 // What an order has been, by its id: prices and sizes, each as often as it was changed to.
@@ -83,9 +90,11 @@ struct Facts {
   std::vector<Change> changes = {};
   emulator::Rush accepted = {};  // placements
   emulator::Rush written = {};   // all that changes something
+  std::size_t repeated_ids = 0;  // of such calls
 
-  // As the exchange calls it.
-  std::string shown(const std::string& reference) const;
+  std::string shown(const std::string& reference) const {
+    return campaign::shown(against, reference);
+  }
 };
 
 std::vector<std::string> judge(Facts& facts);

@@ -70,6 +70,13 @@ TEST(CampaignFacts, TellOfAnOrderThatPawlKnowsOtherwise) {
                                         HasSubstr("is confirmed, and it is not there")));
 }
 
+TEST(CampaignFacts, TellOfAnOrderThatArrivedThoughItsCallerHeardThatNothingWasSent) {
+  Facts facts = good();
+  facts.wishes[0].came_late = true;
+  EXPECT_THAT(judge(facts),
+              ElementsAre("a caller heard that A was not sent, and it arrived later"));
+}
+
 TEST(CampaignFacts, CountOnlyOrdersThatTheVenueDoesNotHoldToReducing) {
   Facts facts = good();
   facts.weekly_max = 0;
@@ -85,6 +92,12 @@ TEST(CampaignFacts, TellOfCallsThatDoNotKeepThePace) {
   EXPECT_THAT(judge(facts), ElementsAre("2 changing calls within a second"));
   facts.at_once = 2;
   EXPECT_THAT(judge(facts), IsEmpty());
+}
+
+TEST(CampaignFacts, TellOfAnIdThatWasUsedTwice) {
+  Facts facts = good();
+  facts.repeated_ids = 1;
+  EXPECT_THAT(judge(facts), ElementsAre("1 calls with an x-request-id that was used before"));
 }
 
 TEST(CampaignFacts, TellOfAChangeThatWasMadeAgain) {

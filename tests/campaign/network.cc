@@ -108,7 +108,7 @@ void Network::arrive(const FlightPtr& flight) {
 void Network::note_writing(const FlightPtr& flight) {
   const Call& call = flight->call;
   const std::string id(emulator::field(call, "x-request-id"));
-  if (!id.empty() && !request_ids_.insert(id).second) return;
+  if (!id.empty() && !request_ids_.insert(id).second) ++repeated_ids_;
   const auto body = json::parse(call.body);
   const json::Array* batch = body ? body->if_array() : nullptr;
   written_.placed.insert(written_.placed.end(), batch == nullptr ? 1 : batch->size(),
@@ -118,19 +118,9 @@ void Network::note_writing(const FlightPtr& flight) {
 void Network::note(const FlightPtr& flight, const Reply& reply) {
   if (reply.operation == "modify" || reply.operation == "amend") changed_();
   if (reply.operation != "place" && reply.operation != "batch") return;
-  if (reply.status == 401) {
-    turned_away_.emplace(reply.reference, flight->arrived);
-    return;
-  }
-  Instant arrived = flight->arrived;
-  const auto first = turned_away_.find(reply.reference);
-  if (first != turned_away_.end()) {
-    arrived = first->second;
-    turned_away_.erase(first);
-  }
   if (!reply.accepted) return;
   accepted_.placed.insert(accepted_.placed.end(),
-                          static_cast<std::size_t>(orders_in(reply.order_id)), arrived);
+                          static_cast<std::size_t>(orders_in(reply.order_id)), flight->arrived);
 }
 
 void Network::bring_back(const FlightPtr& flight, Reply reply) {

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -31,10 +30,12 @@ class Network {
   void calm_down() { calm_ = true; }
   // Told after every call that may have changed an order.
   void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
-  // When the first copy of an attempt arrived: of placements that the exchange accepted, as it
-  // tells, and of all calls that change something, once for each order of a batch.
+  // When they arrived: placements that the exchange accepted, as it tells, and all calls that
+  // change something, once for each order of a batch.
   const emulator::Rush& accepted() const { return accepted_; }
   const emulator::Rush& written() const { return written_; }
+  // Calls that change something, with an x-request-id that had arrived before.
+  std::size_t repeated_ids() const { return repeated_ids_; }
   std::uint64_t calls() const { return last_call_; }
   std::uint64_t renewals() const { return renewals_; }  // of tokens
 
@@ -58,8 +59,8 @@ class Network {
   std::function<void()> changed_;
   emulator::Rush accepted_;
   emulator::Rush written_;
-  std::set<std::string> request_ids_;           // that have arrived
-  std::map<std::string, Instant> turned_away_;  // by reference: when a copy met a closed gate
+  std::set<std::string> request_ids_;  // that have arrived
+  std::size_t repeated_ids_ = 0;
 };
 
 class NetworkClient final : public HttpClient {

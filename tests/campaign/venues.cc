@@ -24,7 +24,7 @@ Result<std::unique_ptr<Venue>> open_venue(Against against, const std::string& to
        .base_url = "http://saxo.test/sim/openapi/",
        .token_url = "http://saxo.test/token",
        .access_token = Secret<std::string>(token_file.empty() ? "access-1" : ""),
-       .refresh_token = Secret<std::string>("refresh-1"),
+       .refresh_token = Secret<std::string>(token_file.empty() ? "" : "refresh-1"),
        .app_key = "app",
        .app_secret = Secret<std::string>("secret"),
        .client_key = "emulated-client",

@@ -191,3 +191,51 @@ def test_a_venue_that_cannot_be_reached_costs_nothing_and_its_reference_may_be_u
     assert len(placements(trader)) == 1, "from then on it is known"
     replayed = trader.command("replay", "data/audit.jsonl")
     assert replayed.code == 0, replayed.out + replayed.err
+
+
+def test_an_order_that_a_gate_turned_away_takes_another_turn_and_another_id(
+    trader: Trader,
+) -> None:
+    trader.configure(GENEROUS, "  retry: { max_retries: 0, base_delay: 100ms }\n")
+    fault(trader, "empty_401")
+    assert trader.place("again").code == 0
+    first, second = placements(trader)
+    assert (first["status"], second["status"]) == (401, 200)
+    assert at(second) - at(first) >= 0.99, "it did not wait for its turn"
+    assert first["request_id"] != second["request_id"]
+    renewals = [line for line in trader.market.log() if line["operation"] == "token"]
+    assert len(renewals) == 1 and at(first) <= at(renewals[0]) <= at(second)
+
+
+def test_an_order_that_reached_the_venue_is_not_called_unsent(trader: Trader) -> None:
+    down = {"do": "html_503_before_accept", "when": {"call": "token"}, "times": 0}
+    gate = {"do": "empty_401", "when": {"call": "place"}}
+    trader.market.faults({"script": [gate, down]})
+    said = trader.place("seen")
+    assert said.code == 3 and said.json()["status"] == "rejected", said.err
+    assert "Nothing was sent" not in said.out + said.err
+    assert "HTTP 503" in said.json()["message"], "why there is no token is not told"
+    assert len(placements(trader)) == 1, "a token that was refused was used again"
+
+
+def test_an_order_waits_for_a_person_who_must_log_in(trader: Trader) -> None:
+    # The gate finds the first token spent, and the refresh token is another's.
+    others = {"access_token": "x", "refresh_token": "y"}
+    trader.market.faults({"settings": {"auth": "issued", **others}})
+    said = trader.place("login")
+    assert said.code == 3 and "log in again" in said.out + said.err, said.err
+    assert len(placements(trader)) == 1
+    assert len([line for line in trader.market.log() if line["operation"] == "token"]) == 1
+
+
+def test_a_precheck_takes_its_turn(trader: Trader) -> None:
+    calls = ["place", "modify", "precheck", "cancel"]
+    trader.market.faults({"settings": {"orders_calls": calls}})
+    assert trader.place("first").code == 0
+    assert trader.order("precheck", *WORDS["saxo"]).code == 0
+    lines = [line for line in trader.market.log() if line["operation"] in calls]
+    assert [(line["operation"], line["status"]) for line in lines] == [
+        ("place", 200),
+        ("precheck", 200),
+    ]
+    assert at(lines[1]) - at(lines[0]) >= 0.99

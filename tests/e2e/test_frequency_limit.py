@@ -7,6 +7,8 @@ sends is looked at from outside. The names of the tests are the scenarios' (docs
 from __future__ import annotations
 
 import datetime
+import json
+import re
 import sqlite3
 import subprocess
 import time
@@ -314,6 +316,43 @@ def test_manual_backfill_trigger(trader: Trader) -> None:
     assert again.has("info", "Backfilled 0 orders from OKX history")
     assert len(trader.rows()) == 3
     assert trader.order("quota").json()["used"] == 3
+
+
+def test_a_damaged_database_is_rebuilt_as_its_error_advises(trader: Trader) -> None:
+    use_up(trader, 3)
+    path = trader.folder / "orders.db"
+    trader.change("PRAGMA wal_checkpoint(TRUNCATE)")  # all of it stands in this file now
+    with path.open("r+b") as file:
+        size = path.stat().st_size
+        file.seek(size // 4)
+        file.write(b"\xa5" * (size // 2))
+    sent = len(trader.market.log())
+    said = trader.place("unseen")
+    assert said.code == 6, (said.code, said.err)
+    assert "move it away with all that begins with its name" in said.err
+    [advised] = set(re.findall(r"run `pawl (.+?)`", said.err))
+    assert len(trader.market.log()) == sent, "something was sent"
+    (trader.folder / "away").mkdir()
+    for each in list(trader.folder.glob("orders.db*")):
+        each.rename(trader.folder / "away" / each.name)
+    filled = trader.command(*advised.split())
+    assert filled.code == 0, filled.err
+    assert filled.has("info", "Backfilled 3 orders from OKX history")
+    assert trader.order("quota").json()["used"] == 3
+    assert trader.place("fourth").code == 0 and trader.place("fifth").code == 0
+    assert trader.place("sixth").code == 3
+
+
+def test_a_backfill_is_on_record(trader: Trader) -> None:
+    use_up(trader, 2)
+    for each in list(trader.folder.glob("orders.db*")):
+        each.unlink()
+    assert trader.command("backfill-orders").code == 0
+    audit = trader.command("audit", "tail", "--json")
+    assert audit.code == 0, audit.err
+    records = [json.loads(line) for line in audit.out.splitlines()]
+    told = [each for each in records if each["operation"] == "backfill_orders"]
+    assert [(each["venue"], each["inserted"]) for each in told] == [("okx", 2)]
 
 
 def test_two_hundred_placements_of_two_processes_place_five(trader: Trader) -> None:

@@ -221,6 +221,46 @@ def test_a_wait_that_runs_out_says_that_nobody_works_on_it(trader: Trader) -> No
     assert "!! 1 ORDER WAS LEFT OPEN" in trader.order("quota").err
 
 
+def test_a_wait_that_runs_out_on_an_order_that_was_left_open_says_that_nobody_knows(
+    trader: Trader,
+) -> None:
+    process = begin_to_lose(trader, "cut")
+    process.kill()
+    process.communicate(timeout=30)
+    assert trader.market.accepted("cut") == 1
+    said = trader.place("cut", "--wait", "500ms")
+    assert said.code == 4 and said.json()["status"] == "unresolved", said.err
+    # Of another one nothing was sent or kept.
+    other = trader.place("other", "--wait", "500ms")
+    assert other.code == 6 and "Nothing was kept." in other.err
+    assert trader.order("status", "other").code == 5
+    trader.market.faults({"script": []})
+    assert trader.order("reconcile", "cut").json()["orders"][0]["status"] == "confirmed"
+
+
+def test_an_order_that_has_not_left_is_not_called_rejected_though_it_is_kept_late(
+    trader: Trader,
+) -> None:
+    patient = "  retry: { base_delay: 1m, max_delay: 2m }\n"
+    trader.configure(orders=QUICK + patient)
+    assert trader.order("quota").code == 0
+    trader.market.stop()
+    process = trader.start("order", "place", *WORDS["okx"], "--ref", "never", "--wait", "3s")
+    assert process.stderr
+    assert any("operation_failed" in line for line in process.stderr)
+    trader.change(
+        "CREATE TRIGGER no_save BEFORE UPDATE ON intents"
+        " BEGIN SELECT RAISE(ABORT, 'the disk is on fire'); END"
+    )
+    assert any("disk is on fire" in line for line in process.stderr)
+    trader.change("DROP TRIGGER no_save")
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 6, err
+    assert "Nothing was sent: " in err and "may be placed again" in err
+    trader.market.start()
+    assert trader.place("never").code == 0
+
+
 def test_a_wait_tells_the_answer_that_came_while_it_ended(trader: Trader) -> None:
     trader.configure(orders=QUICK.replace("timeout: 500ms", "timeout: 30s"))
     slow = {"when": {"call": "place"}, "do": "delay_after_accept", "delay": "2s"}
@@ -263,6 +303,27 @@ def test_a_backfill_shows_how_far_it_is_on_a_terminal(trader: Trader) -> None:
     assert piped.code == 0 and "\r" not in piped.err + piped.out
     assert "2h" in piped.out, "what OKX does not keep is not told"
     assert trader.command("backfill-orders", "--days", "0").code == 2
+
+
+def test_a_signal_ends_a_backfill_between_two_pages(trader: Trader) -> None:
+    assert trader.place("kept").code == 0
+    for each in list(trader.folder.glob("orders.db*")):
+        each.unlink()
+    slow = [
+        {"when": {"call": call}, "do": "delay_after_accept", "delay": "3s", "times": 0}
+        for call in ("pending", "history", "archive")
+    ]
+    trader.market.faults({"script": slow})
+    calls = len(trader.market.log())
+    process = trader.start("backfill-orders")
+    stack.wait_for(lambda: len(trader.market.log()) > calls, "the first page")
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 6, err
+    assert "pawl: interrupted" in err and "Backfill from okx stopped" in err
+    trader.market.faults({"script": []})
+    assert trader.command("backfill-orders").code == 0
+    assert trader.order("quota").json()["used"] == 1
 
 
 def test_no_secret_is_told(trader: Trader) -> None:

@@ -1,6 +1,7 @@
 #include "adapter/memory/memory_intent_store.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/assert.h"
@@ -210,14 +211,19 @@ void MemoryIntentStore::backfill(std::vector<HistoryRow> rows, Done<std::size_t>
     for (const HistoryRow& row : rows) {
       if (!all_.add_row(row)) continue;
       ++added;
+      std::optional<bool> counts;
       for (auto& [id, kept] : all_.kept_) {
         const Intent& intent = kept.intent;
         const bool is_named = intent.reference == row.reference || kept.venue_name == row.reference;
         const bool is_its_order =
             (is_named && !row.reference.empty()) ||
             (!row.order_id.empty() && intent.progress.order_id == row.order_id);
-        if (is_its_order && intent.order.venue == row.venue) kept.slot = false;
+        if (!is_its_order || intent.order.venue != row.venue) continue;
+        if (!order::is_open(intent.progress.status)) continue;
+        kept.slot = false;
+        counts = intent.counts || counts.value_or(false);
       }
+      if (counts) all_.history_.back().counts = *counts;
     }
   }
   done(added);

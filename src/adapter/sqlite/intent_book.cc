@@ -69,7 +69,9 @@ CREATE TABLE work (                 -- one row, once a store was opened: the fil
   touches INTEGER NOT NULL
 );
 )";
-// What the venue calls an order, where that is not its reference.
+// What the venue calls an order, where that is not its reference. Intents of the first version have
+// none: an open one of them whose order a backfill brings by that name counts twice until it is
+// settled, so that the limit holds; then its row is found by the order's id, and it counts once.
 constexpr sqlite::Sql second_version = R"(
 ALTER TABLE intents ADD COLUMN venue_name TEXT NOT NULL DEFAULT '';
 CREATE INDEX intents_open_by_name ON intents (venue, venue_name)
@@ -128,7 +130,7 @@ const sqlite::Sql IntentBook::find_history =
     "ORDER BY id LIMIT 1";
 const sqlite::Sql IntentBook::free_slot_by_name =
     "UPDATE intents SET slot = 0 WHERE venue_name = ?1 AND venue_name <> '' AND venue = ?2 "
-    "AND open = 1";
+    "AND open = 1 RETURNING counts";
 
 // Left to itself, SQLite walks through all intents for these: that gives their order.
 const sqlite::Sql IntentBook::list_open =
@@ -347,16 +349,29 @@ Result<std::size_t> IntentBook::backfill(const std::vector<HistoryRow>& rows) {
   for (const HistoryRow& row : rows) {
     if (!PAWL_TRY(add_history(row))) continue;
     ++added;
-    // What the history has now, the open intent need not hold any more.
-    run("UPDATE intents SET slot = 0 WHERE reference = ?1 AND venue = ?2 AND open = 1",
-        {std::string_view(row.reference), std::string_view(row.venue)});
-    run(free_slot_by_name, {std::string_view(row.reference), std::string_view(row.venue)});
-    run("UPDATE intents SET slot = 0 WHERE order_id = ?1 AND order_id <> '' AND venue = ?2 "
-        "AND open = 1",
-        {std::string_view(row.order_id), std::string_view(row.venue)});
+    take_slot(row);
   }
   if (broken()) return std::unexpected(*broken());
   return added;
+}
+
+// What the history has now, the open intent need not hold any more.
+void IntentBook::take_slot(const HistoryRow& row) {
+  std::optional<bool> counts;
+  const auto took = [&](const Row& intent) {
+    counts = intent.number(0) != 0 || counts.value_or(false);
+  };
+  const std::string_view venue = row.venue;
+  run("UPDATE intents SET slot = 0 WHERE reference = ?1 AND venue = ?2 AND open = 1 "
+      "RETURNING counts",
+      {std::string_view(row.reference), venue}, took);
+  run(free_slot_by_name, {std::string_view(row.reference), venue}, took);
+  run("UPDATE intents SET slot = 0 WHERE order_id = ?1 AND order_id <> '' AND venue = ?2 "
+      "AND open = 1 RETURNING counts",
+      {std::string_view(row.order_id), venue}, took);
+  if (!counts || *counts == row.counts) return;
+  run("UPDATE order_history SET counts = ?3 WHERE order_id = ?1 AND venue = ?2",
+      {std::string_view(row.order_id), venue, std::int64_t{*counts}});
 }
 
 Result<bool> IntentBook::set_history_status(const std::string& venue, const std::string& order_id,

@@ -78,6 +78,8 @@ class IntentBook final : public sqlite::Book {
   Result<std::int64_t> next_id();
   Result<void> insert(const order::Intent& intent, const std::string& venue_name);
   Result<void> update(const order::Intent& intent);
+  // A row that was added is that of an open intent, perhaps: then it counts as the intent does.
+  void take_slot(const HistoryRow& row);
   // False: it is there already.
   Result<bool> add_history(const HistoryRow& row);
   Result<bool> set_history_status(const std::string& venue, const std::string& order_id,

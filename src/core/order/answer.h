@@ -24,7 +24,7 @@ enum class Sent : std::uint8_t {
   refused,       // clearly not accepted, and would not be if sent again
   rate_limited,  // 429, 50011, 50061: not accepted, may be sent again later
   duplicate,     // 409, 51016, 50071: the first copy arrived; never sent again, reconciled
-  not_sent,      // no byte left, or an auth gate turned it away: may be sent again
+  not_sent,      // no byte left, or a gate turned it away: may be sent again
   unknown,       // everything else: 5xx, timeouts, TradeNotCompleted, answers that make no sense
 };
 std::string_view to_string(Sent sent);
@@ -37,6 +37,9 @@ inline constexpr std::string_view not_completed_code = "TradeNotCompleted";
 
 struct Answer {
   Sent sent = Sent::unknown;
+  // Of not_sent: it left, and a gate of the venue (a token that ended, a clock that is off) turned
+  // it away before anybody looked at it. What the gate wants is renewed before the next attempt.
+  bool turned_away = false;
   std::string order_id = {};     // where one was given; also with unknown and refused ones
   int status = 0;                // of HTTP; 0: no answer
   std::string code = {};         // the venue's own: TradeNotCompleted, 51008; or of the transport

@@ -62,6 +62,7 @@ void Change::on(const Answered& event, ChangeEffects& out) {
   const Answer& answer = event.answer;
   const Ended facts{.attempt = intent_.progress.attempts,
                     .sent = answer.sent,
+                    .turned_away = answer.turned_away,
                     .has_order_id = !answer.order_id.empty(),
                     .not_completed = answer.code == not_completed_code,
                     .retry_after = std::max(answer.retry_after, Duration()),

@@ -50,7 +50,10 @@ Decision send_again(const Settings& settings, const Ended& ended, Reason reason)
   const bool unknown = ended.unknown_before || outcome_of(ended.sent) != Outcome::not_applied;
   const auto stop = unknown ? unresolved : reject;
   if (ended.withdrawn) return stop(Reason::withdrawn);
-  if (ended.attempt >= settings.retry.max_attempts) return stop(Reason::attempts_exhausted);
+  const int one_more = ended.turned_away ? 1 : 0;
+  if (ended.attempt >= settings.retry.max_attempts + one_more) {
+    return stop(Reason::attempts_exhausted);
+  }
   if (ended.retry_after > bounds::order_pushback_max) return stop(Reason::pushback_too_long);
   const Duration backoff =
       retry::backoff(settings.retry, ended.key, std::max(ended.attempt, 1), Duration());

@@ -6,6 +6,8 @@
 //           send_again comes only after an attempt that was certainly not applied (rate_limited,
 //           not_sent), or when absence was earned: two whole readings, both begun after the settle
 //           time, order_absence_gap or more apart, with no order and no probable one in either.
+//           When the last attempt that may be made is turned away by a gate, one more is: what the
+//           gate wants is renewed by then, and a token that ends must not cost an order. Only one.
 //           Cancels and changes to absolute values (`repeatable`) are sent again whatever became of
 //           the last copy; what may have been applied then never ends as rejected.
 //           Nothing that the venue called a duplicate, named an id for or could not complete
@@ -45,6 +47,7 @@ Result<void> check(const Settings& settings);
 struct Ended {
   int attempt = 1;
   Sent sent = Sent::unknown;
+  bool turned_away = false;  // as in the Answer
   bool has_order_id = false;
   bool not_completed = false;  // the venue took it, and did not finish: TradeNotCompleted
   Duration retry_after = {};

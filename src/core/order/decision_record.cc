@@ -97,6 +97,7 @@ template <class Visitor, class Kind>
 void each_member_of_ended(Visitor& to, Kind& ended) {
   to.member("attempt", ended.attempt);
   to.word("sent", ended.sent, sent_of);
+  to.member("turned_away", ended.turned_away);
   to.member("has_order_id", ended.has_order_id);
   to.member("not_completed", ended.not_completed);
   to.member("retry_after_ns", ended.retry_after);

@@ -22,6 +22,7 @@ Ended any_ended() {
   Ended ended;
   ended.attempt = *rc::gen::inRange(1, 6);
   ended.sent = static_cast<Sent>(*rc::gen::inRange(0, 6));
+  ended.turned_away = any_flag();
   ended.has_order_id = any_flag();
   ended.not_completed = any_flag();
   ended.retry_after = any_time();

@@ -53,6 +53,20 @@ TEST(Decision, WaitsAsThePolicySaysAndNeverLessThanTheVenue) {
   EXPECT_EQ(decide(s, named).delay, second * 7);
 }
 
+TEST(Decision, MakesOneMoreAttemptWhenTheLastOneMetAGate) {
+  Settings s;
+  s.retry.max_attempts = 1;
+  const Ended turned_away{.attempt = 1, .sent = Sent::not_sent, .turned_away = true};
+  EXPECT_EQ(decide(s, turned_away).reason, Reason::retry_not_sent);
+  Ended again = turned_away;
+  again.attempt = 2;
+  EXPECT_EQ(decide(s, again).reason, Reason::attempts_exhausted);
+  again.repeatable = true;
+  EXPECT_EQ(decide(s, again).reason, Reason::attempts_exhausted);
+  EXPECT_EQ(decide(s, Ended{.attempt = 1, .sent = Sent::not_sent}).reason,
+            Reason::attempts_exhausted);
+}
+
 TEST(Decision, OfACancelOrChange) {
   const Settings s;
   const auto of = [&](Ended ended) {

@@ -42,6 +42,10 @@ void add_evidence(Progress& progress, Evidence evidence) {
   all.push_back(std::move(evidence));
 }
 
+std::string unsent_text(const Progress& progress) {
+  return "Nothing was sent: " + progress.reason + ". The same reference may be placed again.";
+}
+
 bool may_open_again(const Intent& intent, const Order& order) {
   const Progress& progress = intent.progress;
   return progress.status == Status::rejected && progress.unsent && intent.order == order;

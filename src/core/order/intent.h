@@ -70,6 +70,8 @@ struct Intent {
   bool operator==(const Intent&) const = default;
 };
 
+// Of a rejected one of which no byte left: why, and that it may be placed again.
+std::string unsent_text(const Progress& progress);
 // Whoever asks for the same order again gets it opened anew: nothing of it ever left.
 bool may_open_again(const Intent& intent, const Order& order);
 // As it is then. What was found out before stays; attempts are counted from one, since retries and

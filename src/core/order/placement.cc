@@ -146,6 +146,7 @@ void Placement::on(const Answered& event, Effects& out) {
   heard(answer);
   const Ended facts{.attempt = intent_.progress.attempts,
                     .sent = answer.sent,
+                    .turned_away = answer.turned_away,
                     .has_order_id = !answer.order_id.empty(),
                     .not_completed = answer.code == not_completed_code,
                     .retry_after = std::max(answer.retry_after, Duration()),
@@ -242,8 +243,7 @@ void Placement::heard(const Answer& answer) {
   const bool venue_has_it = !answer.order_id.empty() || answer.sent == Sent::duplicate ||
                             answer.code == not_completed_code;
   progress.sealed = progress.sealed || venue_has_it;
-  // One that an auth gate turned away was answered.
-  left_ = left_ || venue_has_it || answer.sent != Sent::not_sent || answer.status != 0;
+  left_ = left_ || venue_has_it || answer.sent != Sent::not_sent || answer.turned_away;
   add("place attempt " + std::to_string(progress.attempts), text_of(answer));
 }
 

@@ -25,7 +25,7 @@
 //           with whatever is known, and the row stays open as it was.
 // Withdrawn: whoever asked wants it no longer (a deadline, a drain). Before a byte left it ends as
 //           rejected. An attempt under way, or of unknown outcome, is seen through; it is just not
-//           followed by another.
+//           followed by another, unless somebody wants it again before the verdict.
 // Bounds:   bounds::order_evidence_max lines of evidence.
 // Threads:  none. One owner.
 // See:      docs/state-machines.md; runtime/order_desk.h drives it.
@@ -88,11 +88,13 @@ struct ReadDone {
 };
 struct Woken {};      // at, or after, the last WakeAt; too early does nothing
 struct Withdrawn {};  // may come at any time
-struct Settled {      // one that check() accepts
+// Somebody asks for it who will wait, after it was withdrawn or taken over for nobody. At any time.
+struct WantedAgain {};
+struct Settled {  // one that check() accepts
   Resolution resolution;
 };
 using Event = std::variant<Begun, TakenOver, PaceGranted, PaceRefused, Saved, SaveFailed, Answered,
-                           ReadDone, Woken, Withdrawn, Settled>;
+                           ReadDone, Woken, Withdrawn, WantedAgain, Settled>;
 
 // Effects.
 struct AskPace {
@@ -161,6 +163,7 @@ class Placement {
   void on(const ReadDone& event, Effects& out);
   void on(const Woken&, Effects& out);
   void on(const Withdrawn&, Effects& out);
+  void on(const WantedAgain&, Effects&) { withdrawn_ = false; }
   void on(const Settled& event, Effects& out);
 
   void heard(const Answer& answer);

@@ -28,7 +28,7 @@ Answer any_answer(Instant wall) {
   Answer answer = answered_with(
       one_of<Sent>({Sent::accepted, Sent::refused, Sent::rate_limited, Sent::duplicate,
                     Sent::not_sent, Sent::unknown, Sent::unknown, Sent::unknown}));
-  if (answer.sent == Sent::not_sent && chance(40)) answer.status = 401;
+  if (answer.sent == Sent::not_sent && chance(40)) answer.turned_away = true;
   if (answer.sent == Sent::accepted ? chance(80) : chance(10)) answer.order_id = "77";
   if (chance(5)) answer.code = not_completed_code;
   if (chance(30)) answer.retry_after = Duration::milliseconds(*rc::gen::inRange(0, 900'000));
@@ -66,10 +66,12 @@ class Referee {
     sealed_ = sealed_ || sealed;
     certain_ = !sealed && (answer.sent == Sent::not_sent || answer.sent == Sent::rate_limited);
     refused_ = !sealed && answer.sent == Sent::refused;
-    const bool reached_it = answer.status != 0 || answer.sent != Sent::not_sent;
+    const bool reached_it = answer.turned_away || answer.sent != Sent::not_sent;
     left_ = left_ || sealed || reached_it;
     if (answer.expires) expires_ = std::max(expires_.value_or(*answer.expires), *answer.expires);
   }
+  void withdrawn() { wanted_ = false; }
+  void wanted_again() { wanted_ = true; }
   void taken_over(SteadyInstant now) {
     quiet_since_ = now;
     certain_ = false;
@@ -100,6 +102,7 @@ class Referee {
     RC_ASSERT(durable_.attempts == sent.attempt);
     RC_ASSERT(durable_.request_id == sent.request_id);
     RC_ASSERT(ids_.insert(sent.request_id).second);
+    RC_ASSERT(wanted_);
     if (sends_++ > 0 || taken_) {
       RC_ASSERT(!sealed_);
       RC_ASSERT(certain_ || is_absent());
@@ -117,6 +120,7 @@ class Referee {
   Progress durable_;
   Settings settings_;
   bool taken_ = false;
+  bool wanted_ = true;  // somebody waits for it
   int sends_ = 0;
   bool certain_ = true;  // the last copy was not applied, and may be followed by another
   bool refused_ = false;
@@ -135,9 +139,10 @@ class World {
       : machine_(intent, settings, {3}), referee_(intent, settings) {}
 
   void run(const Event& first) {
-    if (std::holds_alternative<TakenOver>(first)) {
+    if (const auto* taken = std::get_if<TakenOver>(&first)) {
       referee_.set_taken();
       referee_.taken_over(now_.steady);
+      if (!taken->resend) referee_.withdrawn();
     }
     decide(first);
     for (int step = 0; !machine_.is_over(); ++step) {
@@ -185,7 +190,14 @@ class World {
   }
 
   void disturb() {
-    if (chance(3)) decide(Withdrawn{});
+    if (chance(3)) {
+      referee_.withdrawn();
+      decide(Withdrawn{});
+    }
+    if (chance(3)) {
+      referee_.wanted_again();
+      decide(WantedAgain{});
+    }
     if (chance(5)) decide(Woken{});
     if (chance(10)) now_.wall = now_.wall + Duration::seconds(*rc::gen::inRange(-90'000, 90'000));
     if (chance(50)) pass(Duration::milliseconds(*rc::gen::inRange(0, 3'000)));

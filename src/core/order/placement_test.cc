@@ -156,7 +156,7 @@ TEST(Placement, SaysThatNothingLeftWhenNoAttemptReachedTheVenue) {
 TEST(Placement, DoesNotSaySoOnceOneAttemptReachedTheVenue) {
   const Answer unreachable = answered_with(Sent::not_sent);
   Answer turned_away = unreachable;
-  turned_away.status = 401;
+  turned_away.turned_away = true;
   for (const Answer& one : {turned_away, answered_with(Sent::rate_limited)}) {
     const Progress progress = ended_by({unreachable, one, unreachable});
     EXPECT_EQ(progress.status, Status::rejected);
@@ -548,6 +548,35 @@ TEST(Placement, SendsNoFurtherAttemptOnceWithdrawn) {
   EXPECT_EQ(saving.decide(Saved{}), "save rejected 2");
 }
 
+TEST(Placement, SendsAnotherAttemptForWhoWantsItAfterItWasWithdrawn) {
+  Driven lost;
+  lost.lose();
+  lost.decide(Withdrawn{});
+  EXPECT_EQ(lost.decide(WantedAgain{}), "");
+  EXPECT_EQ(lost.read_until_decided(empty_reading()), "save sending 2");
+
+  Driven sending;
+  sending.send();
+  sending.decide(Withdrawn{});
+  sending.decide(WantedAgain{});
+  EXPECT_EQ(sending.decide(Answered{answered_with(Sent::not_sent)}), "wake");
+
+  Driven saving;
+  saving.send();
+  saving.decide(Answered{answered_with(Sent::not_sent)});
+  ASSERT_EQ(saving.wake(), "save sending 2");
+  saving.decide(Withdrawn{});
+  saving.decide(WantedAgain{});
+  EXPECT_EQ(saving.decide(Saved{}), "pace");
+
+  Driven over;
+  over.lose();
+  over.decide(Withdrawn{});
+  ASSERT_EQ(over.read_until_decided(empty_reading()), "save rejected 1");
+  EXPECT_EQ(over.decide(WantedAgain{}), "") << "the verdict stands";
+  EXPECT_EQ(over.decide(Saved{}), "finish rejected");
+}
+
 TEST(Placement, NeverTurnsUnknownIntoFailedWhenWithdrawn) {
   Driven it;
   it.lose();
@@ -658,9 +687,9 @@ TEST(Placement, DoesNothingOnceItIsOver) {
   ASSERT_TRUE(it.machine().is_over());
   const Intent before = it.machine().intent();
   const Error error(Code::unavailable, Outcome::unknown, "x");
-  for (const Event& late :
-       std::vector<Event>{Begun{}, TakenOver{}, PaceGranted{}, PaceRefused{error}, Saved{},
-                          SaveFailed{error}, Answered{}, ReadDone{}, Woken{}, Withdrawn{}}) {
+  for (const Event& late : std::vector<Event>{
+           Begun{}, TakenOver{}, PaceGranted{}, PaceRefused{error}, Saved{}, SaveFailed{error},
+           Answered{}, ReadDone{}, Woken{}, Withdrawn{}, WantedAgain{}}) {
     EXPECT_EQ(it.decide(late), "");
   }
   EXPECT_EQ(it.machine().intent(), before);

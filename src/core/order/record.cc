@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, 26> explanations = {
     "the venue accepted it",
     "the venue refused it",
     "the venue's rate limit turned it away, so it is sent again",
-    "it did not reach the venue, so it is sent again",
+    "it did not reach the venue, or a gate turned it away, so it is sent again",
     "nobody knows whether it was done, and a second copy does no harm, so it is sent again",
     "it was turned away as often as it may be sent",
     "the venue named a wait that is too long for an order",

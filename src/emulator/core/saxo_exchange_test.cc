@@ -247,6 +247,21 @@ TEST_F(SaxoExchangeTest, APrecheckMayBeOkAndCarryAnError) {
   EXPECT_NE(body(odd).find("ErrorInfo"), nullptr);
 }
 
+TEST_F(SaxoExchangeTest, PrechecksAndCancelsUseTheLimitOfOrdersWhereTheyAreSaidTo) {
+  const auto precheck = [&](const char* reference) {
+    return ask_now(call("POST", "/trade/v2/orders/precheck", order(reference))).status;
+  };
+  place("a", "Limit");
+  EXPECT_EQ(precheck("b"), 200);
+  play(R"({"settings":{"orders_calls":["place","modify","precheck","cancel"]}})");
+  const Reply placed = place("c", "Limit");
+  EXPECT_EQ(placed.status, 200);
+  EXPECT_EQ(precheck("d"), 429);
+  const std::string path = "/trade/v2/orders/" + placed.order_id + "?AccountKey=a";
+  EXPECT_EQ(ask_now(call("DELETE", path)).status, 429);
+  EXPECT_EQ(ask(call("DELETE", path)).status, 200);
+}
+
 TEST_F(SaxoExchangeTest, AnOrderIsChangedAndCancelledWhileItIsOpen) {
   const Reply placed = place("r", "Limit");
   const std::string change = R"({"OrderId":")" + placed.order_id + R"(","OrderPrice":13.75})";

@@ -64,7 +64,9 @@ Answer answer_of_item(const HttpAnswer& from, const Envelope& envelope, const js
   return answer;
 }
 
-void name_wait(Answer& answer) {
+// What it says to the next attempt.
+void note_again(Answer& answer) {
+  answer.turned_away = answer.sent == Sent::not_sent;
   if (answer.sent != Sent::rate_limited) return;
   answer.retry_after = std::max(answer.retry_after, rate_window);
 }
@@ -132,7 +134,7 @@ std::vector<Answer> place_answers(const HttpAnswer& answer,
   for (std::size_t index = 0; index < client_ids.size(); ++index) {
     answers.push_back(envelope ? place_answer(answer, *envelope, client_ids, index)
                                : answer_without_envelope(answer));
-    name_wait(answers.back());
+    note_again(answers.back());
   }
   return answers;
 }
@@ -146,7 +148,7 @@ Answer change_answer(const HttpAnswer& answer) {
   // Nothing was said of the order: whatever the code says, it was not done for sure.
   if (envelope->data.size() != 1 && may_have_been_done(*envelope)) changed.sent = Sent::unknown;
   if (is_over(changed.code) && answer.status < 500) changed.sent = Sent::refused;
-  name_wait(changed);
+  note_again(changed);
   return changed;
 }
 

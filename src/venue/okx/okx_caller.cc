@@ -49,7 +49,6 @@ struct Caller::Flight {
   Done done;
   SteadyInstant left = {};
   std::optional<Instant> expires = {};
-  bool asked_for_time = false;
   bool sent_again = false;
 
   const std::string& path() const { return reads ? reads->path : change.path; }
@@ -98,29 +97,31 @@ bool Caller::knows_time() {
 
 void Caller::learn_time(std::move_only_function<void()> done) {
   if (knows_time()) return done();
-  read(time_call(),
-       [self = shared_from_this(), done = std::move(done)](const Reply& reply) mutable {
-         self->note_time(reply);
-         done();
-       });
+  if (!learning_time_.join(ports_.clock.steady_now(), std::move(done))) return;
+  read(time_call(), [self = shared_from_this()](const Reply& reply) {
+    const bool learnt = self->note_time(reply);
+    self->learning_time_.end(learnt, self->ports_.clock.steady_now());
+  });
 }
 
-// Why OKX's time is not known, for those that cannot leave without.
-std::string Caller::note_time(const Reply& reply) {
+// Or why it is not known, for those that cannot leave without.
+bool Caller::note_time(const Reply& reply) {
   const auto time = reply.answer ? venue_time_of(*reply.answer)
                                  : Result<Instant>(std::unexpected(reply.answer.error()));
-  if (time) return {};
+  if (time) return true;
   const std::lock_guard lock(mutex_);
   time_error_ = venue::for_people(time.error().message);
-  return time_error_;
+  return false;
 }
 
 void Caller::learn_time(const FlightPtr& flight) {
-  if (knows_time() || !flight->needs_time() || flight->asked_for_time) return leave(flight);
-  flight->asked_for_time = true;
-  read(time_call(), [self = shared_from_this(), flight](Reply reply) {
-    const std::string why = self->note_time(reply);
+  if (!flight->needs_time()) return leave(flight);
+  learn_time([self = shared_from_this(), flight] {
     if (self->venue_now()) return self->leave(flight);
+    const std::string why = [&] {
+      const std::lock_guard lock(self->mutex_);
+      return self->time_error_;
+    }();
     flight->end(time_is_unknown(why));
   });
 }
@@ -191,9 +192,9 @@ void Caller::hear(const Flight& flight, const HttpAnswer& answer, bool too_fast)
 void Caller::arrive(const FlightPtr& flight, Result<HttpAnswer> answer) {
   if (!answer) return flight->end(std::move(answer));
   note(*flight, *answer);
-  if (code_of(*answer) == clock_is_off && flight->needs_time() && !flight->sent_again) {
+  const bool may_go_again = flight->reads && flight->needs_time() && !flight->sent_again;
+  if (may_go_again && code_of(*answer) == clock_is_off) {
     flight->sent_again = true;
-    flight->asked_for_time = false;
     return learn_time(flight);
   }
   flight->end(std::move(answer));

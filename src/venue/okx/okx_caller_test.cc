@@ -110,6 +110,7 @@ TEST_F(OkxCaller, NothingLeavesWithoutKnowledgeOfTheTime) {
 TEST_F(OkxCaller, SaysWhyTheTimeOfOkxIsNotKnown) {
   const auto why = [&] {
     replies.clear();
+    okx.clock.advance(Duration::seconds(1));
     change();
     return replies.at(0).answer.error().message;
   };
@@ -125,6 +126,7 @@ TEST_F(OkxCaller, SaysWhyTheTimeOfOkxIsNotKnown) {
   EXPECT_THAT(why(), ::testing::HasSubstr("the time of OKX is not known: public/time"));
   replies.clear();
   okx.answers.erase(time_path);
+  okx.clock.advance(Duration::seconds(1));
   change();
   okx.on(order_path, enveloped("50036", "[]"));
   change();
@@ -149,27 +151,52 @@ TEST_F(OkxCaller, AnOldKnowledgeOfTheTimeWillDo) {
   EXPECT_TRUE(replies.back().answer);
 }
 
-TEST_F(OkxCaller, AGateThatFindsTheTimeWrongIsPassedOnceMoreWithANewOne) {
+TEST_F(OkxCaller, AChangeThatMeetsAGateEndsAndTheTimeIsLearntBeforeTheNextTurn) {
   read();
   okx.skew = Duration::minutes(5);
-  int asked = 0;
-  okx.answers[order_path] = [&](const HttpRequest&) {
-    return ++asked == 1 ? enveloped("50102", "[]", 401) : enveloped("0", "[]");
-  };
+  okx.on(order_path, enveloped("50102", "[]", 401));
+  change();
+  EXPECT_EQ(okx.calls(order_path).size(), 2u) << "the read, and the change once";
+  EXPECT_EQ(code_of(*replies.back().answer), "50102");
+  caller->change({.path = order_path},
+                 [this](Reply reply) { replies.push_back(std::move(reply)); });
+  EXPECT_EQ(replies.back().answer.error().outcome, Outcome::not_applied);
+  EXPECT_EQ(okx.calls(order_path).size(), 2u) << "nothing leaves while the time is doubtful";
+  okx.on(order_path, enveloped("0", "[]"));
   change();
   const auto sent = okx.calls(order_path);
   ASSERT_EQ(sent.size(), 3u);
   EXPECT_EQ(field_of(sent[2], "OK-ACCESS-TIMESTAMP"), to_string(okx.venue_time()));
-  EXPECT_EQ(sent[1].body, sent[2].body);
   EXPECT_EQ(field_of(sent[2], "expTime"), to_milliseconds(*replies.back().expires));
-  EXPECT_EQ(code_of(*replies.back().answer), "0");
 }
 
-TEST_F(OkxCaller, AndNotTwice) {
+TEST_F(OkxCaller, AReadThatMeetsAGateIsSentOnceMoreAndNotTwice) {
   okx.on(order_path, enveloped("50102", "[]", 401));
-  change();
+  read();
   EXPECT_EQ(okx.calls(order_path).size(), 2u);
+  EXPECT_EQ(okx.calls(time_path).size(), 2u);
   EXPECT_EQ(code_of(*replies.at(0).answer), "50102");
+}
+
+TEST_F(OkxCaller, AsksForTheTimeOnceForAllWhoWait) {
+  okx.answers[time_path] = [](const HttpRequest&) { return FakeEndpoints::Reply(); };
+  int ready = 0;
+  for (int i = 0; i < 20; ++i) caller->learn_time([&] { ++ready; });
+  read();
+  EXPECT_EQ(okx.http.sent.size(), 1u);
+  okx.http.release(0, enveloped("0", R"([{"ts":"1700000000000"}])"));
+  EXPECT_EQ(ready, 20);
+  EXPECT_EQ(okx.calls(order_path).size(), 1u);
+}
+
+TEST_F(OkxCaller, DoesNotAskAgainAtOnceForATimeThatWasNotTold) {
+  okx.on(time_path, enveloped("50026", "[]", 500));
+  for (int i = 0; i < 5; ++i) change();
+  EXPECT_EQ(okx.calls(time_path).size(), 1u);
+  okx.clock.advance(Duration::milliseconds(500));
+  okx.answers.erase(time_path);
+  change();
+  EXPECT_EQ(okx.calls(order_path).size(), 1u);
 }
 
 TEST_F(OkxCaller, NothingElseIsSentASecondTime) {

@@ -193,9 +193,15 @@ void OkxVenue::read_mode(Done<Result<PositionMode>> done) {
                 });
 }
 
-void OkxVenue::ready(std::move_only_function<void()> done) {
-  if (account_->mode != PositionMode::unknown) return caller_->learn_time(std::move(done));
-  read_mode([done = std::move(done)](const Result<PositionMode>&) mutable { done(); });
+void OkxVenue::ready(Leaving what, Done<Result<void>> done) {
+  auto learn_time = [caller = caller_, done = std::move(done)]() mutable {
+    caller->learn_time([done = std::move(done)]() mutable { done({}); });
+  };
+  if (what == Leaving::change || account_->mode != PositionMode::unknown) return learn_time();
+  if (!account_->learning.join(ports_.clock.steady_now(), std::move(learn_time))) return;
+  read_mode([account = account_, caller = caller_](const Result<PositionMode>& mode) {
+    account->learning.end(mode.has_value(), caller->clock().steady_now());
+  });
 }
 
 void OkxVenue::place(std::vector<PlaceAsk> asks, Done<std::vector<Answer>> done) {

@@ -31,6 +31,7 @@
 #include "port/timers.h"
 #include "port/venue.h"
 #include "venue/okx/okx_caller.h"
+#include "venue/okx/okx_learning.h"
 #include "venue/okx/okx_order.h"
 #include "venue/okx/okx_sign.h"
 
@@ -60,7 +61,8 @@ class OkxVenue final : public Venue {
   static Result<std::unique_ptr<OkxVenue>> open(OkxOptions options, Ports ports);
   ~OkxVenue() override;
 
-  void ready(std::move_only_function<void()> done) override;
+  // A change needs OKX's time alone, and waits for nothing else.
+  void ready(Leaving what, Done<Result<void>> done) override;
 
   const VenueTraits& traits() const override { return traits_; }
   Result<void> check(const order::Order& order, const std::string& reference) const override;
@@ -83,6 +85,7 @@ class OkxVenue final : public Venue {
   // Outlives the venue with what is under way.
   struct Account {
     std::atomic<PositionMode> mode = PositionMode::unknown;
+    Learning learning{Duration::seconds(5)};  // orders leave without it
   };
 
   OkxVenue(OkxOptions options, Ports ports);

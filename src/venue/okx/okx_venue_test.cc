@@ -50,13 +50,13 @@ class OkxVenueTest : public ::testing::Test {
   }
   std::vector<Answer> place(std::vector<PlaceAsk> asks) {
     std::optional<std::vector<Answer>> answers;
-    venue->ready([] {});
+    venue->ready(Leaving::order, [](const Result<void>&) {});
     venue->place(std::move(asks), into(answers));
     return answers.value();
   }
   Answer cancel(const std::string& order_id) {
     std::optional<Answer> answer;
-    venue->ready([] {});
+    venue->ready(Leaving::change, [](const Result<void>&) {});
     venue->cancel(change(order_id), into(answer));
     return answer.value();
   }
@@ -118,7 +118,7 @@ TEST_F(OkxVenueTest, AmendsWithAnExpTime) {
   ChangeAsk amended = change("77");
   amended.change.price = parse_decimal("2.20").value();
   std::optional<Answer> answer;
-  venue->ready([] {});
+  venue->ready(Leaving::order, [](const Result<void>&) {});
   venue->modify(amended, into(answer));
   EXPECT_EQ(answer.value().sent, Sent::accepted);
   const HttpRequest sent = okx.calls("/api/v5/trade/amend-order").at(0);
@@ -208,7 +208,7 @@ TEST_F(OkxVenueTest, ReduceOnlyIsEnforcedOnceTheAccountIsKnownToBeNet) {
   order.reduce_only = true;
   EXPECT_FALSE(venue->enforces_reduce_only(order)) << "nobody has asked yet";
   bool ready = false;
-  venue->ready([&] { ready = true; });
+  venue->ready(Leaving::order, [&](const Result<void>&) { ready = true; });
   EXPECT_TRUE(ready);
   EXPECT_TRUE(venue->enforces_reduce_only(order));
 }
@@ -216,12 +216,46 @@ TEST_F(OkxVenueTest, ReduceOnlyIsEnforcedOnceTheAccountIsKnownToBeNet) {
 TEST_F(OkxVenueTest, AnAccountThatCannotBeReadEnforcesNothing) {
   okx.on(config_path, enveloped("0", R"([{"posMode":"sideways"}])"));
   bool ready = false;
-  venue->ready([&] { ready = true; });
+  venue->ready(Leaving::order, [&](const Result<void>&) { ready = true; });
   EXPECT_TRUE(ready);
   order::Order order = ask("ref1").order;
   order.instrument = "BTC-USDT-SWAP";
   order.reduce_only = true;
   EXPECT_FALSE(venue->enforces_reduce_only(order));
+}
+
+TEST_F(OkxVenueTest, AsksForTheModeOnceForAllWhoWait) {
+  okx.answers[config_path] = [](const HttpRequest&) { return FakeEndpoints::Reply(); };
+  int ready = 0;
+  for (int i = 0; i < 20; ++i) venue->ready(Leaving::order, [&](const Result<void>&) { ++ready; });
+  EXPECT_EQ(okx.calls(config_path).size(), 1u);
+  EXPECT_EQ(ready, 0);
+  venue->ready(Leaving::change, [&](const Result<void>&) { ready = 100; });
+  EXPECT_EQ(ready, 100) << "a cancel needs the time alone";
+  okx.http.release(0, enveloped("0", R"([{"posMode":"net_mode"}])"));
+  EXPECT_EQ(ready, 120);
+}
+
+TEST_F(OkxVenueTest, DoesNotAskAgainAtOnceForAModeThatWasNotTold) {
+  okx.on(config_path, enveloped("50026", "[]", 500));
+  int ready = 0;
+  for (int i = 0; i < 20; ++i) venue->ready(Leaving::order, [&](const Result<void>&) { ++ready; });
+  EXPECT_EQ(ready, 20);
+  EXPECT_EQ(okx.calls(config_path).size(), 1u);
+  okx.clock.advance(Duration::seconds(5));
+  venue->ready(Leaving::order, [&](const Result<void>&) { ++ready; });
+  EXPECT_EQ(okx.calls(config_path).size(), 2u);
+}
+
+TEST_F(OkxVenueTest, SaysThatAGateTurnedItAway) {
+  for (const char* code : {"50102", "50036"}) {
+    okx.on(order_path, enveloped(code, "[]", 401));
+    okx.on("/api/v5/trade/cancel-order", enveloped(code, "[]", 401));
+    const auto answers = place({ask("ref1")});
+    EXPECT_EQ(answers.at(0).sent, Sent::not_sent);
+    EXPECT_TRUE(answers.at(0).turned_away) << code;
+    EXPECT_TRUE(cancel("77").turned_away) << code;
+  }
 }
 
 TEST_F(OkxVenueTest, APrecheckSaysWhatItKnows) {

@@ -143,6 +143,7 @@ std::string words_of(const HttpAnswer& answer, const Said& said) {
 
 Answer answer_with(Sent sent, const HttpAnswer& from, const Said& said, Instant now) {
   Answer answer{.sent = sent,
+                .turned_away = sent == Sent::not_sent,
                 .order_id = said.first_id,
                 .status = from.status,
                 .code = said.complaints.empty() ? "" : venue::for_people(said.complaints[0].code),
@@ -268,7 +269,8 @@ Result<Precheck> precheck_answer(const HttpAnswer& from, Instant now) {
   const Said said = look_at(from);
   const Answer heard = answer_with(Sent::unknown, from, said, now);
   if (from.status == 429 || from.status == 409 || from.status == 401 || from.status == 403) {
-    Error error(Code::refused, Outcome::not_applied, "Saxo did not look at it: " + heard.message);
+    const Code code = from.status == 401 ? Code::unavailable : Code::refused;
+    Error error(code, Outcome::not_applied, "Saxo did not look at it: " + heard.message);
     error.retry_after = heard.retry_after;
     return std::unexpected(std::move(error));
   }

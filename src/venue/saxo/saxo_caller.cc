@@ -37,11 +37,7 @@ void Caller::send(Call call, Done done) {
   auto flight = std::make_shared<Flight>(std::move(call), std::move(done));
   if (flight->call.in_turn) {
     auto token = tokens_->at_hand();
-    if (!token) {
-      return flight->done(failure(Code::unavailable,
-                                  "not sent: there is no access token, or it ended while the call "
-                                  "waited for its turn"));
-    }
+    if (!token) return flight->done(std::unexpected(token.error()));
     flight->token = *std::move(token);
     return leave(flight);
   }
@@ -52,8 +48,11 @@ void Caller::send(Call call, Done done) {
   });
 }
 
-void Caller::ready(std::move_only_function<void()> done) {
-  tokens_->get([done = std::move(done)](const Result<Secret<std::string>>&) mutable { done(); });
+void Caller::ready(std::move_only_function<void(Result<void>)> done) {
+  tokens_->get([done = std::move(done)](const Result<Secret<std::string>>& token) mutable {
+    const bool hopeless = !token && token.error().code == Code::refused;
+    done(hopeless ? Result<void>(std::unexpected(token.error())) : Result<void>());
+  });
 }
 
 void Caller::on_heard(HeardAnswer heard) {
@@ -69,11 +68,13 @@ void Caller::leave(const std::shared_ptr<Flight>& flight) {
 }
 
 void Caller::arrive(const std::shared_ptr<Flight>& flight, Result<HttpAnswer> answer) {
-  if (answer && flight->call.paced) hear(*answer, flight->call.ids);
+  const bool in_turn = flight->call.in_turn;
+  if (answer && in_turn) hear(*answer, flight->call.ids);
   // Whoever names an order has looked at it, whatever the status says.
-  const bool turned_away = answer && answer->status == 401 && !flight->renewed &&
-                           answer->body.find("OrderId") == std::string::npos;
-  if (!turned_away) return flight->done(std::move(answer));
+  const bool turned_away =
+      answer && answer->status == 401 && answer->body.find("OrderId") == std::string::npos;
+  if (turned_away && in_turn) tokens_->refused(flight->token);
+  if (!turned_away || in_turn || flight->renewed) return flight->done(std::move(answer));
   flight->renewed = true;
   tokens_->renew(flight->token,
                  [self = shared_from_this(), flight](Result<Secret<std::string>> token) {

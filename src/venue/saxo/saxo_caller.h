@@ -1,9 +1,9 @@
 // Caller: one call to Saxo with the session's token.
 //
-// Contract: what was asked leaves once. The one exception is a 401 (an auth gate, behind which
-//           nothing was looked at): the token is renewed, and the same bytes with the same
-//           x-request-id are sent once more. Every answer to a paced call is heard. A call that
-//           never left is an Error with the outcome not_applied.
+// Contract: what was asked in its turn leaves once, and ends with what came back. A 401 tells the
+//           keeper that the token was refused, and ready() renews it before the next turn. A read,
+//           which has no turn, renews it and is sent once more. Every answer to a call in its
+//           turn is heard. A call that never left is an Error with the outcome not_applied.
 // Turns:    a call in its turn waits for no token: renewed then, it would leave late, and the next
 //           one follow it too soon. Without one it does not leave; ready() is asked before a turn.
 // Secrets:  the token stands in the request alone; errors name neither it nor the query.
@@ -28,10 +28,9 @@ struct Call {
   std::string path = {};
   std::string query = {};
   std::string body = {};
-  Correlation ids = {};  // of a paced call; its request_id goes along as x-request-id
+  Correlation ids = {};  // of a call in its turn; its request_id goes along as x-request-id
   Duration timeout = bounds::venue_read_deadline;
-  bool paced = false;
-  bool in_turn = false;  // leaves at once, or not at all
+  bool in_turn = false;  // leaves at once, or not at all, and once; its answer is heard
 };
 
 class Caller : public std::enable_shared_from_this<Caller> {
@@ -43,8 +42,8 @@ class Caller : public std::enable_shared_from_this<Caller> {
 
   void send(Call call, Done done);
   void on_heard(HeardAnswer heard);
-  // Has a token that can be used, if there is one.
-  void ready(std::move_only_function<void()> done);
+  // Has a token that can be used, if there is one. An error: a person must log in.
+  void ready(std::move_only_function<void(Result<void>)> done);
 
  private:
   struct Flight;

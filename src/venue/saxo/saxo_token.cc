@@ -96,12 +96,15 @@ class TokenKeeper::State : public std::enable_shared_from_this<State> {
   State(TokenOptions options, Ports ports) : options_(std::move(options)), ports_(ports) {}
 
   Result<void> load();
-  std::optional<Secret<std::string>> at_hand();
+  Result<Secret<std::string>> at_hand();
   void get(Done done);
+  void refused(const std::string& token);
   void renew(const std::string& refused, Done done);
 
  private:
-  bool is_near_end() const;  // holding the mutex
+  // Holding the mutex.
+  bool is_near_end() const;
+  bool is_over() const;
   void begin();
   void ask_lock(SteadyInstant deadline);
   void ask_saxo();
@@ -123,6 +126,8 @@ class TokenKeeper::State : public std::enable_shared_from_this<State> {
   bool unsaved_ = false;
   bool renewing_ = false;
   std::string refused_;
+  std::string turned_away_;  // the last token that Saxo did not take
+  std::string why_;          // the last renewal did not work; empty: it did
   std::vector<Done> waiters_;
 
   std::optional<TokenFile::Lock> lock_;  // whoever renews
@@ -147,7 +152,7 @@ Result<void> TokenKeeper::State::load() {
 
 bool TokenKeeper::State::is_near_end() const {
   if (tokens_.refresh.empty()) return false;
-  if (tokens_.access.empty()) return true;
+  if (is_over()) return true;
   if (!tokens_.access_ends) return false;
   Duration margin = bounds::token_margin_max;
   if (tokens_.since) {
@@ -157,20 +162,39 @@ bool TokenKeeper::State::is_near_end() const {
   return ports_.clock.wall_now() >= *tokens_.access_ends - margin;
 }
 
-std::optional<Secret<std::string>> TokenKeeper::State::at_hand() {
-  const std::lock_guard lock(mutex_);
+// One that cannot be renewed is tried again whatever was said of it.
+bool TokenKeeper::State::is_over() const {
+  if (tokens_.access.empty()) return true;
+  if (tokens_.refresh.empty()) return false;
   const bool ended = tokens_.access_ends && ports_.clock.wall_now() >= *tokens_.access_ends;
-  if (tokens_.access.empty() || (ended && !tokens_.refresh.empty())) return std::nullopt;
-  return tokens_.access;
+  return ended || tokens_.access.reveal() == turned_away_;
+}
+
+Result<Secret<std::string>> TokenKeeper::State::at_hand() {
+  const std::lock_guard lock(mutex_);
+  if (!is_over()) return tokens_.access;
+  return failure(
+      Code::unavailable,
+      "not sent: there is no access token that Saxo takes" +
+          (why_.empty() ? ", or it ended while the call waited for its turn" : ": " + why_));
+}
+
+void TokenKeeper::State::refused(const std::string& token) {
+  const std::lock_guard lock(mutex_);
+  turned_away_ = token;
 }
 
 void TokenKeeper::State::get(Done done) {
   Secret<std::string> token;
   bool near = false;
+  bool over = false;
+  bool hopeless = false;
   {
     const std::lock_guard lock(mutex_);
     near = is_near_end();
+    over = is_over();
     token = tokens_.access;
+    hopeless = token.empty() || token.reveal() == turned_away_;
   }
   if (!near) {
     if (token.empty()) {
@@ -179,11 +203,14 @@ void TokenKeeper::State::get(Done done) {
     keep();
     return done(std::move(token));
   }
-  // Ahead of its end it may still be good, should the renewal not work.
+  // Ahead of its end it is still good, should the renewal not work. At its end it may be, by a
+  // clock that is not ours, unless Saxo wants a login.
   const std::string held = token.reveal();
-  renew(held, [token = std::move(token),
+  renew(held, [over, hopeless, token = std::move(token),
                done = std::move(done)](Result<Secret<std::string>> renewed) mutable {
-    if (!renewed && !token.empty()) return done(std::move(token));
+    const bool is_worth_trying =
+        !renewed && !hopeless && (!over || renewed.error().code != Code::refused);
+    if (is_worth_trying) return done(std::move(token));
     done(std::move(renewed));
   });
 }
@@ -311,6 +338,7 @@ void TokenKeeper::State::finish(Result<void> result) {
   {
     const std::lock_guard lock(mutex_);
     renewing_ = false;
+    why_ = result ? "" : result.error().message;
     waiters.swap(waiters_);
     token = tokens_.access;
   }
@@ -333,12 +361,16 @@ Result<std::unique_ptr<TokenKeeper>> TokenKeeper::open(TokenOptions options, Por
 TokenKeeper::TokenKeeper(std::shared_ptr<State> state) : state_(std::move(state)) {}
 TokenKeeper::~TokenKeeper() = default;
 
-std::optional<Secret<std::string>> TokenKeeper::at_hand() const {
+Result<Secret<std::string>> TokenKeeper::at_hand() const {
   return state_->at_hand();
 }
 
 void TokenKeeper::get(Done done) {
   state_->get(std::move(done));
+}
+
+void TokenKeeper::refused(const Secret<std::string>& token) {
+  state_->refused(token.reveal());
 }
 
 void TokenKeeper::renew(const Secret<std::string>& refused, Done done) {

@@ -6,6 +6,7 @@
 // Contract: get() gives a token that was good by what Saxo said of its life; renewed ahead of its
 //           end. renew() gives another one than that which was just refused (401). `done` is called
 //           exactly once, before the call returns or later, and must not keep the thread.
+//           A token that was refused() is no longer given where it can be renewed.
 //           How long tokens live is what the answer says, never a number of ours. A new pair is on
 //           the disk before it is used. When the disk does not take it, it is used all the same
 //           (the old one is gone), the note says so, and storing is tried again at every call.
@@ -22,7 +23,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/secret.h"
@@ -56,10 +56,12 @@ class TokenKeeper {
   static Result<std::unique_ptr<TokenKeeper>> open(TokenOptions options, Ports ports);
   ~TokenKeeper();
 
-  // At once, for a call whose turn it is. Nothing: there is none, or it has ended and get() renews
-  // it.
-  std::optional<Secret<std::string>> at_hand() const;
+  // At once, for a call whose turn it is. An error: there is none, or it has ended or was refused
+  // and get() renews it; why that did not work, when it did not.
+  Result<Secret<std::string>> at_hand() const;
   void get(Done done);
+  // Saxo turned this one away: the next get() renews it.
+  void refused(const Secret<std::string>& token);
   void renew(const Secret<std::string>& refused, Done done);
 
  private:

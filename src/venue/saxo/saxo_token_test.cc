@@ -95,6 +95,8 @@ TEST_F(SaxoTokenTest, RenewsAheadOfTheEndThatTheAnswerNamed) {
   saxo.answers[token_call] = [](const HttpRequest&) { return json_answer(503, ""); };
   saxo.clock.advance(Duration::seconds(1200));
   EXPECT_EQ(get(*one), "access-2") << "a 401 will tell whether it is over";
+  saxo.on(token_call, json_answer(400, R"({"error":"invalid_grant"})"));
+  EXPECT_NE(get(*one).find("log in again"), std::string::npos);
 }
 
 TEST_F(SaxoTokenTest, BelievesNoEndThatMakesNoSense) {
@@ -207,6 +209,30 @@ TEST_F(SaxoTokenTest, AsksForALoginWhenTheRefreshTokenIsSpent) {
   EXPECT_NE(renew(*keeper(settings), "access-0").find("no refresh token"), std::string::npos);
   settings.access = {};
   EXPECT_NE(get(*keeper(settings)).find("no access token"), std::string::npos);
+}
+
+TEST_F(SaxoTokenTest, GivesNoTokenThatWasRefusedAndRenewsIt) {
+  const auto one = keeper();
+  EXPECT_EQ(one->at_hand()->reveal(), "access-0");
+  one->refused(Secret<std::string>("access-0"));
+  EXPECT_FALSE(one->at_hand()) << "its turn is no time to renew";
+  EXPECT_EQ(renewals, 0);
+  EXPECT_EQ(get(*one), "access-1");
+  one->refused(Secret<std::string>("access-0"));
+  EXPECT_EQ(one->at_hand()->reveal(), "access-1") << "a late word about the one before";
+  EXPECT_EQ(renewals, 1);
+}
+
+TEST_F(SaxoTokenTest, SaysWhyThereIsNone) {
+  const auto one = keeper();
+  one->refused(Secret<std::string>("access-0"));
+  saxo.on(token_call, json_answer(503, "<html>"));
+  EXPECT_NE(get(*one).find("HTTP 503"), std::string::npos) << "the refused one is not given";
+  EXPECT_NE(one->at_hand().error().message.find("HTTP 503"), std::string::npos);
+  saxo.answers[token_call] = [this](const HttpRequest&) { return pair(++renewals); };
+  EXPECT_EQ(get(*one), "access-1");
+  one->refused(Secret<std::string>("access-1"));
+  EXPECT_EQ(one->at_hand().error().message.find("HTTP 503"), std::string::npos);
 }
 
 TEST_F(SaxoTokenTest, BelievesNoAnswerThatIsNone) {

@@ -122,6 +122,7 @@ Result<std::unique_ptr<SaxoVenue>> SaxoVenue::open(SaxoOptions options, Ports po
   VenueTraits traits{.name = options.name,
                      .session = session_of(options),
                      .has_reduce_only = false,
+                     .paces_prechecks = true,
                      .duplicate_window = Duration::seconds(15),
                      .batch_max = 1,
                      .history_kept = Duration::days(730)};
@@ -136,7 +137,7 @@ Result<void> SaxoVenue::check(const order::Order& order, const std::string& refe
   return saxo::check(order, reference);
 }
 
-void SaxoVenue::ready(std::move_only_function<void()> done) {
+void SaxoVenue::ready(Leaving, Done<Result<void>> done) {
   ports_.caller->ready(std::move(done));
 }
 
@@ -151,7 +152,6 @@ void SaxoVenue::place(std::vector<PlaceAsk> asks, Done<std::vector<Answer>> done
             .body = place_body(ask.order, ask.reference, account_),
             .ids = venue::ids_of({&ask, 1}),
             .timeout = ask.timeout,
-            .paced = true,
             .in_turn = true};
   ports_.caller->send(std::move(call),
                       [&clock = ports_.clock, reference = ask.reference,
@@ -170,12 +170,13 @@ void SaxoVenue::precheck(PlaceAsk ask, Done<Result<Precheck>> done) {
             .body = precheck_body(ask.order, ask.reference, account_),
             .ids = venue::ids_of({&ask, 1}),
             .timeout = ask.timeout,
-            .paced = true};
+            .in_turn = true};
   ports_.caller->send(std::move(call), [&clock = ports_.clock, done = std::move(done)](
                                            const Result<HttpAnswer>& answer) mutable {
     if (answer) return done(precheck_answer(*answer, clock.wall_now()));
-    done(failure(Code::unavailable,
-                 "the precheck had no answer: " + venue::for_people(answer.error().message)));
+    done(std::unexpected(
+        Error(Code::unavailable, answer.error().outcome,
+              "the precheck had no answer: " + venue::for_people(answer.error().message))));
   });
 }
 
@@ -208,7 +209,6 @@ void SaxoVenue::modify(ChangeAsk ask, Done<Answer> done) {
             .body = change_body(ask, account_),
             .ids = venue::ids_of(ask),
             .timeout = ask.timeout,
-            .paced = true,
             .in_turn = true};
   ports_.caller->send(std::move(call), [&clock = ports_.clock, id = ask.order_id,
                                         done = std::move(done)](
@@ -224,7 +224,6 @@ void SaxoVenue::cancel(ChangeAsk ask, Done<Answer> done) {
             .query = venue::query_of({{"AccountKey", account_.account_key}}),
             .ids = venue::ids_of(ask),
             .timeout = ask.timeout,
-            .paced = true,
             .in_turn = true};
   const auto look_closer = [ports = ports_, account = account_, id = ask.order_id](
                                Answer answer, Done<Answer> tell) {

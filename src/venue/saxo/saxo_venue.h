@@ -62,7 +62,7 @@ class SaxoVenue final : public Venue {
   const VenueTraits& traits() const override { return traits_; }
   Result<void> check(const order::Order& order, const std::string& reference) const override;
   bool enforces_reduce_only(const order::Order&) const override { return false; }
-  void ready(std::move_only_function<void()> done) override;
+  void ready(Leaving what, Done<Result<void>> done) override;
   void place(std::vector<PlaceAsk> asks, Done<std::vector<order::Answer>> done) override;
   void precheck(PlaceAsk ask, Done<Result<Precheck>> done) override;
   void prepare(ChangeAsk ask, Done<Prepared> done) override;

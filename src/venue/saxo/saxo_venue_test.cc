@@ -1,5 +1,5 @@
-// Goal: a call leaves once, with the ids it was given; a 401 renews the token and sends the same
-//       bytes; every paced answer is heard; no secret is in any answer.
+// Goal: a call leaves once, with the ids it was given; after a 401 the token is renewed before the
+//       next turn; every paced answer is heard; no secret is in any answer.
 // Method: a fake Saxo, in place of the HTTP client.
 #include "venue/saxo/saxo_venue.h"
 
@@ -59,6 +59,12 @@ class SaxoVenueTest : public ::testing::Test {
     venue->place({ask()}, [&](std::vector<Answer> given) { answers = std::move(given); });
     EXPECT_EQ(answers.size(), 1u);
     return answers.at(0);
+  }
+  std::optional<Error> ready_error() {
+    std::optional<Result<void>> result;
+    venue->ready(Leaving::order, [&](Result<void> given) { result = std::move(given); });
+    if (result.value()) return std::nullopt;
+    return result->error();
   }
   Answer cancel() {
     std::optional<Answer> answer;
@@ -127,21 +133,49 @@ TEST_F(SaxoVenueTest, PlacesAnOrderOnce) {
   EXPECT_TRUE(heard[0].starts_with("200 x-correlation x-ratelimit-")) << heard[0];
 }
 
-TEST_F(SaxoVenueTest, RenewsTheTokenOnceAndSendsTheSameBytes) {
+TEST_F(SaxoVenueTest, EndsACallInItsTurnWithThe401AndRenewsBeforeTheNextTurn) {
   saxo.answers[place_call] = only_with("access-1", json_answer(200, R"({"OrderId":"1"})"));
-  EXPECT_EQ(place().sent, Sent::accepted);
-  const auto calls = saxo.calls(place_call);
-  ASSERT_EQ(calls.size(), 2u);
-  EXPECT_EQ(calls[0].body, calls[1].body);
-  EXPECT_EQ(field_of(calls[0], "x-request-id"), field_of(calls[1], "x-request-id"));
+  const Answer answer = place();
+  EXPECT_EQ(answer.sent, Sent::not_sent);
+  EXPECT_TRUE(answer.turned_away) << "it left";
+  EXPECT_EQ(answer.status, 401);
+  EXPECT_EQ(saxo.http.sent.size(), 1u) << "nothing is renewed or sent again in its turn";
+  EXPECT_EQ(heard.size(), 1u);
+  EXPECT_FALSE(ready_error());
   EXPECT_EQ(saxo.calls(token_call).size(), 1u);
-  EXPECT_EQ(heard.size(), 2u) << "the 401 too";
+  EXPECT_EQ(place().sent, Sent::accepted);
+  EXPECT_FALSE(ready_error());
+  EXPECT_EQ(saxo.calls(token_call).size(), 1u) << "once";
+}
+
+TEST_F(SaxoVenueTest, EndsACancelAndAChangeWithThe401) {
+  saxo.answers[cancel_call] = only_with("another", {});
+  saxo.answers[patch_call] = only_with("another", {});
+  saxo.on(open_call, shown(row_at("10", "150.1")));
+  EXPECT_TRUE(cancel().turned_away);
+  EXPECT_EQ(saxo.calls(cancel_call).size(), 1u);
+  EXPECT_FALSE(ready_error());
+  EXPECT_TRUE(modify({.size = decimal("12")}).turned_away);
+  EXPECT_EQ(saxo.calls(patch_call).size(), 1u);
+}
+
+TEST_F(SaxoVenueTest, SendsAReadOnceMoreWithANewToken) {
+  saxo.answers[open_call] = only_with("access-1", shown(open_row("1", "ref")));
+  saxo.answers[activities_call] = only_with("access-1", shown(""));
+  saxo.answers[events_call] = only_with("access-1", shown(""));
+  std::optional<order::Reading> reading;
+  venue->read({.order = stock_order(), .reference = "ref", .since = test_now, .now = test_now},
+              [&](order::Reading given) { reading = std::move(given); });
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->orders.size(), 1u);
+  EXPECT_EQ(saxo.calls(open_call).size(), 2u);
+  EXPECT_EQ(saxo.calls(token_call).size(), 1u);
 }
 
 TEST_F(SaxoVenueTest, RenewsNoTokenInTheTurnOfACall) {
-  saxo.on(place_call, json_answer(200, R"({"OrderId":"1"})"));
   saxo.answers[place_call] = only_with("access-1", json_answer(200, R"({"OrderId":"1"})"));
-  EXPECT_EQ(place().sent, Sent::accepted) << "and has a token that ends in 1,200 s";
+  EXPECT_EQ(place().sent, Sent::not_sent);
+  EXPECT_FALSE(ready_error()) << "and has a token that ends in 1,200 s";
   saxo.clock.advance(Duration::seconds(1'199));
   saxo.http.sent.clear();
   EXPECT_EQ(place().sent, Sent::accepted) << "near its end it is good";
@@ -149,28 +183,45 @@ TEST_F(SaxoVenueTest, RenewsNoTokenInTheTurnOfACall) {
   saxo.clock.advance(Duration::seconds(1));
   EXPECT_EQ(place().sent, Sent::not_sent);
   EXPECT_EQ(cancel().sent, Sent::not_sent);
+  EXPECT_FALSE(cancel().turned_away) << "it never left";
   EXPECT_EQ(saxo.http.sent.size(), 1u) << "what would have to be renewed first stays";
-  venue->ready([] {});
+  EXPECT_FALSE(ready_error());
   EXPECT_EQ(saxo.calls(token_call).size(), 1u);
   EXPECT_EQ(place().sent, Sent::accepted);
 }
 
-TEST_F(SaxoVenueTest, EndsASecond401AsNotSent) {
-  saxo.answers[place_call] = only_with("another", {});
+TEST_F(SaxoVenueTest, SaysWhyThereIsNoToken) {
+  saxo.answers[place_call] = only_with("access-1", {});
+  saxo.on(token_call, json_answer(503, "<html>"));
+  EXPECT_TRUE(place().turned_away);
+  EXPECT_FALSE(ready_error()) << "another attempt may fare better";
   const Answer answer = place();
   EXPECT_EQ(answer.sent, Sent::not_sent);
-  EXPECT_EQ(answer.status, 401);
-  EXPECT_EQ(saxo.calls(place_call).size(), 2u);
-  EXPECT_EQ(saxo.calls(token_call).size(), 1u);
+  EXPECT_FALSE(answer.turned_away);
+  EXPECT_NE(answer.message.find("HTTP 503"), std::string::npos) << answer.message;
+  EXPECT_EQ(saxo.calls(place_call).size(), 1u);
 }
 
-TEST_F(SaxoVenueTest, SendsNothingAgainWhenTheTokenIsNotRenewed) {
+TEST_F(SaxoVenueTest, IsNotReadyOnceAPersonMustLogIn) {
   saxo.answers[place_call] = only_with("access-1", {});
   saxo.on(token_call, json_answer(400, R"({"error":"invalid_grant"})"));
-  const Answer answer = place();
-  EXPECT_EQ(answer.sent, Sent::not_sent);
-  EXPECT_NE(answer.message.find("log in again"), std::string::npos) << answer.message;
+  EXPECT_TRUE(place().turned_away);
+  const auto error = ready_error();
+  ASSERT_TRUE(error);
+  EXPECT_NE(error->message.find("log in again"), std::string::npos) << error->message;
+  EXPECT_NE(place().message.find("log in again"), std::string::npos);
   EXPECT_EQ(saxo.calls(place_call).size(), 1u);
+}
+
+TEST_F(SaxoVenueTest, TriesATokenAgainThatNobodyCanRenew) {
+  SaxoOptions settings = FakeSaxo::options();
+  settings.refresh_token = {};
+  venue = saxo.venue(settings);
+  saxo.on(place_call, json_answer(401, ""));
+  EXPECT_TRUE(place().turned_away);
+  EXPECT_FALSE(ready_error());
+  saxo.on(place_call, json_answer(200, R"({"OrderId":"1"})"));
+  EXPECT_EQ(place().sent, Sent::accepted);
 }
 
 TEST_F(SaxoVenueTest, SendsNothingAgainWhenA401NamesAnOrder) {
