@@ -116,7 +116,10 @@ bool Caller::note_time(const Reply& reply) {
 
 void Caller::learn_time(const FlightPtr& flight) {
   if (!flight->needs_time()) return leave(flight);
-  learn_time([self = shared_from_this(), flight] {
+  // What waits in it must not hold it, or neither would ever go.
+  learn_time([weak = weak_from_this(), flight] {
+    const auto self = weak.lock();
+    if (!self) return flight->end(never_left("pawl is closing"));
     if (self->venue_now()) return self->leave(flight);
     const std::string why = [&] {
       const std::lock_guard lock(self->mutex_);

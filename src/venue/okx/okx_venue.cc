@@ -194,13 +194,16 @@ void OkxVenue::read_mode(Done<Result<PositionMode>> done) {
 }
 
 void OkxVenue::ready(Leaving what, Done<Result<void>> done) {
-  auto learn_time = [caller = caller_, done = std::move(done)]() mutable {
+  // What waits must not hold the caller: it may wait in there, and neither would ever go.
+  auto learn_time = [weak = std::weak_ptr(caller_), done = std::move(done)]() mutable {
+    const auto caller = weak.lock();
+    if (!caller) return done({});
     caller->learn_time([done = std::move(done)]() mutable { done({}); });
   };
   if (what == Leaving::change || account_->mode != PositionMode::unknown) return learn_time();
   if (!account_->learning.join(ports_.clock.steady_now(), std::move(learn_time))) return;
-  read_mode([account = account_, caller = caller_](const Result<PositionMode>& mode) {
-    account->learning.end(mode.has_value(), caller->clock().steady_now());
+  read_mode([account = account_, &clock = ports_.clock](const Result<PositionMode>& mode) {
+    account->learning.end(mode.has_value(), clock.steady_now());
   });
 }
 

@@ -224,6 +224,17 @@ TEST_F(OkxVenueTest, AnAccountThatCannotBeReadEnforcesNothing) {
   EXPECT_FALSE(venue->enforces_reduce_only(order));
 }
 
+TEST_F(OkxVenueTest, WhatWaitsForAnAnswerThatNeverComesGoesWithIt) {
+  okx.answers["/api/v5/public/time"] = [](const HttpRequest&) { return FakeEndpoints::Reply(); };
+  auto waits = std::make_shared<int>();
+  const std::weak_ptr<int> seen = waits;
+  venue->ready(Leaving::order, [waits = std::move(waits)](const Result<void>&) {});
+  EXPECT_FALSE(seen.expired());
+  venue.reset();
+  okx.http.held.clear();
+  EXPECT_TRUE(seen.expired());
+}
+
 TEST_F(OkxVenueTest, AsksForTheModeOnceForAllWhoWait) {
   okx.answers[config_path] = [](const HttpRequest&) { return FakeEndpoints::Reply(); };
   int ready = 0;
