@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test check bench compare sim fuzz format tidy deb install
+.PHONY: help setup build python run test check bench compare sim fuzz format tidy deb install
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -13,12 +13,16 @@ help: ## this list
 setup: ## install the Debian packages that are missing (tools/packages)
 	@tools/setup
 
-build-%: setup
+build-%: setup # everything, tests included
 	@cmake --preset $* >/dev/null
 	@cmake --build --preset $* -j $(JOBS)
 
-build: build-release ## release build; the binary is build/pawl
-	@ln -sfn release/pawl build/pawl
+build: setup ## release build of what users get; the binary is build/pawl
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target product
+
+python: setup ## the Python package: PYTHONPATH=build/python, a wheel there, a venv with it
+	@tools/python
 
 run: build ## pawl serve with a demo upstream, and what to try
 	@tools/run
@@ -29,10 +33,10 @@ test: setup ## build and run every test, real servers, sanitizers and fuzzers in
 check: setup ## the fast tests, for daily work
 	@tools/test dev fast
 
-bench: build ## limits and retries beside their peers, as ratios
+bench: build-release ## limits and retries beside their peers, as ratios
 	@tools/bench
 
-compare: build ## pawl beside what people use today
+compare: build-release ## pawl beside what people use today
 	@tools/compare
 
 sim: build ## the simulator

@@ -7,14 +7,14 @@ include(GNUInstallDirs)
 # libpawl: one archive of the rooms behind include/pawl.
 add_library(libpawl STATIC)
 foreach(room IN ITEMS base core port runtime net venue adapter_memory adapter_system adapter_sqlite
-    adapter_file adapter_redis adapter_nats adapter_curl assembly library)
+    adapter_file adapter_redis adapter_nats adapter_curl adapter_directory adapter_s3 assembly library)
   target_sources(libpawl PRIVATE $<TARGET_OBJECTS:pawl_${room}>)
 endforeach()
 set_target_properties(libpawl PROPERTIES OUTPUT_NAME pawl EXPORT_NAME pawl LINKER_LANGUAGE CXX)
 target_include_directories(libpawl INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(libpawl INTERFACE cxx_std_23)
 target_link_libraries(libpawl INTERFACE SQLite::SQLite3 OpenSSL::SSL CURL::libcurl Threads::Threads
-  hiredis nats)
+  hiredis nats cctz)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pawl)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/pawlConfigVersion.cmake
@@ -41,9 +41,21 @@ pawl_prints(_pawl ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions completions zs
 pawl_prints(pawl.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d completions fish)
 add_custom_target(printed ALL DEPENDS ${printed})
 
+# What `make build` builds: all of the tree but tests and benchmarks.
+add_custom_target(product DEPENDS printed pawl libpawl pawl_module simulator)
+file(CREATE_LINK release/pawl ${CMAKE_SOURCE_DIR}/build/pawl SYMBOLIC)
+
+# Where Debian's Python looks below /usr and /usr/local alike.
+set(python_dir lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/dist-packages/pawl)
+install(TARGETS pawl_module LIBRARY DESTINATION ${python_dir}
+  PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+install(FILES ${python_files} DESTINATION ${python_dir})
+
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-install(FILES examples/limiter.cc examples/executor.cc examples/orders.cc packaging/pawl.yaml
+install(FILES examples/limiter.cc examples/executor.cc examples/orders.cc examples/queue.cc
+  examples/durable_sleep.cc examples/durable_operation.cc examples/durable_sleep.py
+  packaging/pawl.yaml
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 # The unit starts the binary that is installed with it.
@@ -71,10 +83,12 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 once per intent, and can show afterwards why every decision was taken.
 .
 This package holds the pawl command, a systemd service that is off until it
-is enabled, and the C++ library for find_package(pawl).")
+is enabled, the C++ library for find_package(pawl), and the Python package.")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+  "python3 (>= ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR})")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/conffiles
   ${CMAKE_SOURCE_DIR}/packaging/postinst ${CMAKE_SOURCE_DIR}/packaging/prerm)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

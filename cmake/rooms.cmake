@@ -14,7 +14,8 @@ find_package(CURL 7.87 REQUIRED)
 # The inside: no IO, no clock, no thread, no randomness.
 pawl_room(base PURE)
 pawl_room(core PURE USES base FOLDERS src/core/limit src/core/http src/core/audit src/core/request
-  src/core/upstream src/core/retry src/core/idempotency src/core/execution src/core/webhook src/core/order)
+  src/core/upstream src/core/retry src/core/idempotency src/core/execution src/core/webhook src/core/order
+  src/core/queue)
 pawl_room(port USES base core)
 pawl_room(runtime USES base core port TEST_USES adapter_memory)
 
@@ -48,13 +49,22 @@ pawl_room(adapter_sqlite FOLDERS src/adapter/sqlite USES base core port
   LIBRARIES SQLite::SQLite3 Threads::Threads)
 pawl_room(adapter_curl FOLDERS src/adapter/curl USES base core port
   LIBRARIES CURL::libcurl Threads::Threads)
+pawl_room(adapter_directory FOLDERS src/adapter/directory USES base core port adapter_file
+  LIBRARIES Threads::Threads TEST_USES adapter_system)
+pawl_room(adapter_process FOLDERS src/adapter/process USES base core port adapter_file
+  LIBRARIES Threads::Threads)
+pawl_room(adapter_s3 FOLDERS src/adapter/s3 USES base core port
+  TEST_USES adapter_curl adapter_system)
 
 # Opens what a setting names, for the binary and for libpawl.
 pawl_room(assembly USES base core port net runtime venue adapter_system adapter_memory adapter_file
-  adapter_sqlite adapter_redis adapter_nats adapter_curl)
+  adapter_sqlite adapter_redis adapter_nats adapter_curl adapter_directory adapter_s3)
 
 # What include/pawl promises; cmake/package.cmake makes libpawl of it.
 pawl_room(library USES base core port net runtime venue assembly adapter_memory adapter_system)
+
+# What the Python package (python/pawl) is written on; cmake/python.cmake makes the module.
+pawl_room(python USES base library)
 
 # For tests: a proxy that spoils traffic on purpose.
 if(PAWL_TESTS)
@@ -85,6 +95,21 @@ if(PAWL_TESTS)
   target_link_libraries(crashing_executor PRIVATE
     pawl_library pawl_runtime pawl_adapter_system pawl_adapter_memory pawl_adapter_file
     pawl_adapter_sqlite pawl_adapter_redis pawl_adapter_nats)
+
+  # For tests: lets operations sleep and go on, and dies where it is told to.
+  add_executable(crashing_sleeper tests/crash/crashing_sleeper_main.cc)
+  target_link_libraries(crashing_sleeper PRIVATE
+    pawl_library pawl_runtime pawl_assembly pawl_adapter_system pawl_adapter_memory
+    pawl_adapter_file pawl_adapter_sqlite pawl_adapter_redis pawl_adapter_nats)
+
+  # For tests: one of several processes that append to one log, and may be killed.
+  add_executable(queue_appender tests/crash/queue_appender_main.cc)
+  target_link_libraries(queue_appender PRIVATE pawl_runtime pawl_assembly pawl_adapter_system)
+
+  # For tests: works on a queue by a clock that is wrong.
+  add_executable(queue_skewed tests/crash/queue_skewed_main.cc)
+  target_link_libraries(queue_skewed PRIVATE pawl_runtime pawl_assembly pawl_adapter_system)
+
   # Counts allocations, by an operator new that would blunt the sanitizers elsewhere, and that the
   # thread sanitizer, which has one of its own, cannot be linked with.
   if(NOT PAWL_SANITIZE STREQUAL "thread")
@@ -96,6 +121,7 @@ endif()
 find_package(CLI11 REQUIRED)
 pawl_room(cli USES base core port runtime config log metrics net server gateway venue assembly emulator
   adapter_system adapter_memory adapter_file adapter_sqlite adapter_redis adapter_nats adapter_curl
+  adapter_directory adapter_s3 adapter_process
   LIBRARIES CLI11::CLI11)
 
 # The simulator: the same core and runtime, in a world without an operating system.
@@ -115,4 +141,8 @@ if(NOT PAWL_SANITIZE)
   file(GLOB peer_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*_bench.cc)
   add_executable(pawl_bench ${bench_sources} ${peer_sources})
   target_link_libraries(pawl_bench PRIVATE pawl_cli pawl_library ${ROCKSDB} benchmark::benchmark_main)
+
+  # One of the processes that put the queue under load; tools/compare runs it.
+  add_executable(queue_load bench/queue_load_main.cc)
+  target_link_libraries(queue_load PRIVATE pawl_library)
 endif()

@@ -29,6 +29,7 @@
 // Waiting:  the blocking form makes its attempts on the calling thread, which sleeps in between.
 //           The other one begins attempts and calls back on any thread. Callbacks must not block:
 //           not with the blocking form, and not with idempotency(); what they throw is dropped.
+//           Waits that are to outlive the process: durable_operation.h.
 // Threads:  any may call all of it. Moving and destroying are for one thread alone. Destroying ends
 //           what is under way, as cancelled, and waits until everybody was told; not from a
 //           callback, and not while a thread is in the blocking form.
@@ -136,6 +137,7 @@ class Executor {
   Idempotency& idempotency() noexcept;
 
  private:
+  friend class DurableOperation;
   struct State;
   explicit Executor(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

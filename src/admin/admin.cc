@@ -4,18 +4,33 @@
 #include <utility>
 
 #include "admin/authorize.h"
+#include "admin/broker.h"
+#include "admin/chain.h"
 #include "admin/idempotency.h"
 #include "admin/limits.h"
 #include "admin/openapi.h"
 #include "admin/orders.h"
+#include "admin/panel.h"
+#include "admin/policies.h"
 #include "admin/probes.h"
+#include "admin/queue.h"
+#include "admin/session_routes.h"
+#include "admin/tasks.h"
 #include "admin/tenants.h"
 #include "admin/webhooks.h"
 
 namespace pawl::admin {
 namespace {
 
-Routes routes_of(Context& context, Listeners& listeners, const std::string& document) {
+// What the routes stand on, besides the context.
+struct Desks {
+  Listeners& listeners;
+  Sampler& sampler;
+  UsageHistory& usage;
+  Sessions& sessions;
+};
+
+Routes routes_of(Context& context, const Desks& desks, const std::string& document) {
   Routes all;
   const auto add = [&all](Routes more) { std::ranges::move(more, std::back_inserter(all)); };
   add(probe_routes(context));
@@ -33,9 +48,18 @@ Routes routes_of(Context& context, Listeners& listeners, const std::string& docu
   add(limit_routes(context));
   add(authorize_routes(context));
   add(idempotency_routes(context));
-  add(audit_routes(context, listeners));
+  add(usage_routes(context, desks.usage));
+  add(audit_routes(context, desks.listeners));
+  add(chain_routes(context));
+  add(overview_routes(context, desks.sampler));
+  add(policy_routes(context));
+  add(session_routes(context, desks.sessions));
   add(webhook_routes(context));
   add(order_routes(context));
+  add(task_routes(context));
+  add(queue_routes(context));
+  add(broker_routes(context));
+  add(panel_routes(panel_assets()));
   return all;
 }
 
@@ -56,6 +80,12 @@ Result<Call::Asked> read(const Found& found, const server::Request& request) {
   return asked;
 }
 
+// Changes of ours: what a proxy passes on has its client's fields.
+bool keeps_answer(const Route& route, const server::Request& request) {
+  return route.access != Access::proxy && route.access != Access::open && route.method != "GET" &&
+         route.keeps_answer && !request.header("Idempotency-Key").empty();
+}
+
 void send(server::Reply reply, server::Response response) {
   std::move(reply).send(guarded(std::move(response)));
 }
@@ -65,9 +95,16 @@ void send(server::Reply reply, server::Response response) {
 Admin::Admin(Context& context)
     : context_(context),
       listeners_(context),
-      routes_(routes_of(context, listeners_, document_)),
+      sampler_(context),
+      usage_(context),
+      routes_(routes_of(context, {listeners_, sampler_, usage_, gate_.sessions()}, document_)),
       router_(routes_) {
   document_ = json::print(openapi(routes_, PAWL_VERSION)) + "\n";
+}
+
+void Admin::sample() {
+  sampler_.tick();
+  usage_.tick();
 }
 
 void Admin::answer(const server::Request& request, server::Reply reply) {
@@ -93,7 +130,14 @@ void Admin::dispatch(const Found& found, const server::Request& request, server:
   if (!asked) {
     return send(std::move(reply), problem(http::ProblemCode::bad_request, asked.error().message));
   }
-  found.route->handle(Call(request, *std::move(asked), std::move(reply)));
+  std::unique_ptr<Answers::Tap> tap;
+  if (keeps_answer(*found.route, request)) {
+    tap = answers_.begin(request, reply, context_.clock.steady_now());
+    if (!tap) return;  // it is answered, or waits for who does the same
+  }
+  Call call(request, *std::move(asked), std::move(reply));
+  call.keep_answer(std::move(tap));
+  found.route->handle(std::move(call));
 }
 
 }  // namespace pawl::admin

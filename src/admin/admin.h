@@ -13,8 +13,10 @@
 #include "admin/audit.h"
 #include "admin/context.h"
 #include "admin/gate.h"
+#include "admin/overview.h"
 #include "admin/route.h"
 #include "admin/router.h"
+#include "admin/usage.h"
 
 namespace pawl::admin {
 
@@ -26,6 +28,8 @@ class Admin {
   void answer(const server::Request& request, server::Reply reply);
   // About ten times a second, for those who listen.
   void tick() { listeners_.tick(); }
+  // Once a second, for who watches how it goes.
+  void sample();
   // Waits until the stores have answered all that was asked of them. Not on the listener's thread.
   void drain() { context_.asks->drain(); }
 
@@ -34,7 +38,10 @@ class Admin {
 
   Context& context_;
   Gate gate_;
+  Answers answers_;
   Listeners listeners_;
+  Sampler sampler_;
+  UsageHistory usage_;
   Routes routes_;
   Router router_;
   std::string document_;  // OpenAPI

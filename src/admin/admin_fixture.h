@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "adapter/memory/memory_event_sink.h"
 #include "adapter/memory/memory_record_store.h"
 #include "admin/admin.h"
+#include "admin/counted_entropy_fixture.h"
 #include "base/text.h"
 #include "net/fake.h"
 #include "runtime/manual_clock.h"
@@ -27,10 +29,12 @@ class FakeTenantBook final : public TenantBook {
  public:
   explicit FakeTenantBook(CounterStore& counters) : counters_(counters) {}
 
-  std::vector<TenantSummary> list(std::size_t limit) override {
+  std::vector<std::string> recent(std::size_t) override { return {"acme", "beta"}; }
+  std::vector<TenantSummary> list(std::size_t limit, std::string_view after) override {
     std::vector<TenantSummary> all = {
         {.tenant = "acme", .plan = plan, .last_seen = Instant()},
         {.tenant = "beta", .plan = "free", .last_seen = Instant::from_ns(1'000'000'000)}};
+    std::erase_if(all, [&](const TenantSummary& each) { return each.tenant <= after; });
     all.resize(std::min(limit, all.size()));
     return all;
   }
@@ -87,10 +91,25 @@ class FakeTenantBook final : public TenantBook {
 // A log in memory: one record for each operation that was added.
 class FakeTrail final : public AuditTrail {
  public:
-  void add(std::string type, std::string correlation_id = "") {
+  class Check final : public AuditCheck {
+   public:
+    explicit Check(std::vector<AuditVerdict> verdicts) : verdicts_(std::move(verdicts)) {}
+    Result<bool> go_on(std::size_t) override {
+      if (read_ < verdicts_.size()) ++read_;
+      return read_ < verdicts_.size();
+    }
+    const AuditVerdict& verdict() const override { return verdicts_.at(read_ - 1); }
+
+   private:
+    std::vector<AuditVerdict> verdicts_;
+    std::size_t read_ = 0;
+  };
+
+  void add(std::string type, std::string correlation_id = "", std::optional<Instant> at = {}) {
     const auto seq = static_cast<std::int64_t>(lines_.size() + 1);
     json::Object record{{"event_type", std::move(type)}, {"seq", seq}};
     if (!correlation_id.empty()) record.emplace("correlation_id", std::move(correlation_id));
+    if (at) record.emplace("timestamp", to_string(*at));
     lines_.push_back(json::print(record) + "\n");
   }
   Result<Piece> after(std::uint64_t seq, std::size_t) override {
@@ -102,7 +121,12 @@ class FakeTrail final : public AuditTrail {
     return piece;
   }
   Result<Piece> last(std::size_t bytes) override { return after(0, bytes); }
+  Result<std::unique_ptr<AuditCheck>> check() override {
+    if (!works) return failure(Code::unavailable, "the disk is gone");
+    return std::make_unique<Check>(verdicts);
+  }
 
+  std::vector<AuditVerdict> verdicts = {{}};  // of a check, one for each piece
   std::size_t at_once = 1'000;
   bool works = true;
 
@@ -174,6 +198,7 @@ class AdminFixture : public ::testing::Test {
   }
 
   ManualClock clock;
+  CountedEntropy entropy;
   MemoryCounterStore counters{clock};
   MemoryRecordStore records{clock};
   MemoryEventSink audit{100};
@@ -184,10 +209,12 @@ class AdminFixture : public ::testing::Test {
   Result<void> ready;
   std::string degraded;
   int refreshed = 0;
+  std::vector<StoreState> stores;
   std::vector<Context::Question> questions;
   server::Response decision{.status = 200, .body = "{\"allowed\":true}", .extra_fields = {}};
   Context context{
       .clock = clock,
+      .entropy = entropy,
       .counters = counters,
       .records = records,
       .audit = audit,
@@ -198,6 +225,8 @@ class AdminFixture : public ::testing::Test {
       .ready = [this] { return ready; },
       .degraded = [this] { return degraded; },
       .refresh = [this] { ++refreshed; },
+      .stores = [this] { return stores; },
+      .policies = [] { return json::Object{{"retry", json::Array()}}; },
       .authorize =
           [this](Context::Question question, std::move_only_function<void(server::Response)> done) {
             questions.push_back(std::move(question));

@@ -50,7 +50,7 @@ TEST_F(AdminTest, EveryAnswerKeepsBrowsersFromDoingHarm) {
   for (const char* target : {"/healthz", "/v1/tenants"}) {
     EXPECT_THAT(
         get(target).head,
-        AllOf(HasSubstr("Content-Security-Policy: default-src 'self'"),
+        AllOf(HasSubstr("Content-Security-Policy: default-src 'none'"),
               HasSubstr("frame-ancestors 'none'"), HasSubstr("Cache-Control: no-store"),
               HasSubstr("X-Content-Type-Options: nosniff"), Not(HasSubstr("Access-Control"))))
         << target;

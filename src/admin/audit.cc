@@ -1,5 +1,7 @@
 #include "admin/audit.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -15,6 +17,9 @@ using json::Object;
 using json::Value;
 
 constexpr std::int64_t seq_max = std::int64_t{1} << 53;
+
+// Clocks of those who share a log differ, and what is on record was begun before.
+constexpr Duration clock_slack = Duration::minutes(1);
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
   std::uint64_t number = 0;
@@ -33,8 +38,27 @@ bool agrees(std::string_view wanted, const Value& record, std::string_view name)
   return wanted.empty() || wanted == text_in(record, name);
 }
 
+constexpr std::array<std::string_view, 5> thread_names = {
+    "correlation_id", "request_id", "external_reference", "trace_id", "task_id"};
+
+bool is_called(std::string_view id, const Value& record) {
+  return std::ranges::any_of(thread_names,
+                             [&](std::string_view name) { return text_in(record, name) == id; });
+}
+
+// No id has blanks.
+bool is_of(std::string_view thread, const Value& record) {
+  if (thread.empty()) return true;
+  while (!thread.empty()) {
+    if (is_called(take_until(thread, ' '), record)) return true;
+  }
+  return false;
+}
+
 EventFilter filter_of(const Call& call) {
-  return {.type = call.text("type"), .correlation_id = call.text("correlation_id")};
+  return {.type = call.text("type"),
+          .correlation_id = call.text("correlation_id"),
+          .thread = call.text("thread")};
 }
 
 void refuse_without_log(Call call) {
@@ -60,25 +84,63 @@ std::string to_json(const Page& page) {
   return out.append("}\n");
 }
 
+// Where the log ends now.
+Result<std::uint64_t> end_of(AuditTrail& trail) {
+  const AuditTrail::Piece piece =
+      PAWL_TRY(trail.last(bounds::audit_event_bytes_max + bounds::audit_event_bytes_max));
+  std::uint64_t seq = 0;
+  for (std::string_view rest = piece.lines; !rest.empty();) next_event(rest, {}, seq);
+  return seq;
+}
+
+// The last record before all those of `since` or later, found by halving.
+Result<std::uint64_t> last_before(AuditTrail& trail, Instant since) {
+  std::uint64_t low = 0;
+  std::uint64_t high = PAWL_TRY(end_of(trail));
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    const AuditTrail::Piece piece =
+        PAWL_TRY(trail.after(middle, bounds::audit_event_bytes_max + 1));
+    std::string_view lines = piece.lines;
+    std::uint64_t seq = high;
+    const std::optional<SeenEvent> event = next_event(lines, {}, seq);
+    if (event && event->at >= since) {
+      high = middle;
+    } else {
+      low = seq;
+    }
+  }
+  return low;
+}
+
+// Behind which record to begin; nothing: with the newest that are there.
+Result<std::optional<std::uint64_t>> place_of(const Call& call, AuditTrail& trail) {
+  if (const std::int64_t after = call.number("after", -1); after >= 0) {
+    return static_cast<std::uint64_t>(after);
+  }
+  if (call.text("since").empty()) return std::nullopt;
+  return PAWL_TRY(last_before(trail, PAWL_TRY(parse_instant(call.text("since"))) - clock_slack));
+}
+
 void list(Context& context, Call call) {
   if (context.trail == nullptr) return refuse_without_log(std::move(call));
-  const std::int64_t after = call.number("after", -1);
-  const auto piece = after < 0 ? context.trail->last(bounds::admin_scan_bytes_max)
-                               : context.trail->after(static_cast<std::uint64_t>(after),
-                                                      bounds::admin_scan_bytes_max);
+  const auto place = place_of(call, *context.trail);
+  if (!place) return std::move(call).fail(place.error());
+  const auto piece = *place ? context.trail->after(**place, bounds::admin_scan_bytes_max)
+                            : context.trail->last(bounds::admin_scan_bytes_max);
   if (!piece) return std::move(call).fail(piece.error());
   const EventFilter filter = filter_of(call);
   const std::size_t limit = limit_of(call);
-  Page page{.next = static_cast<std::uint64_t>(std::max<std::int64_t>(after, 0))};
+  Page page{.next = place->value_or(0)};
   std::string_view rest = piece->lines;
-  while (!rest.empty() && (after < 0 || page.lines.size() < limit)) {
+  while (!rest.empty() && (!*place || page.lines.size() < limit)) {
     const auto event = next_event(rest, filter, page.next);
     if (event) page.lines.push_back(event->line);
   }
   if (page.lines.size() > limit) {
     page.lines.erase(page.lines.begin(), page.lines.end() - static_cast<std::ptrdiff_t>(limit));
   }
-  page.more = after >= 0 && (!rest.empty() || !piece->at_end);
+  page.more = *place && (!rest.empty() || !piece->at_end);
   std::move(call).answer(server::Response{.status = 200,
                                           .content_type = "application/json",
                                           .body = to_json(page),
@@ -95,15 +157,6 @@ std::string to_text(const SeenEvent& event) {
       .append("\n\n");
 }
 
-// Where the log ends now.
-Result<std::uint64_t> end_of(AuditTrail& trail) {
-  const AuditTrail::Piece piece =
-      PAWL_TRY(trail.last(bounds::audit_event_bytes_max + bounds::audit_event_bytes_max));
-  std::uint64_t seq = 0;
-  for (std::string_view rest = piece.lines; !rest.empty();) next_event(rest, {}, seq);
-  return seq;
-}
-
 // A browser that comes back says what it has seen; others may name a place.
 Result<std::uint64_t> start_of(const Call& call, AuditTrail& trail) {
   const std::string_view seen = call.request().header("Last-Event-ID");
@@ -118,10 +171,15 @@ Result<std::uint64_t> start_of(const Call& call, AuditTrail& trail) {
 }
 
 std::vector<Parameter> parameters() {
-  return {{"after", "What stands behind the event of this number.", schema::whole(0, seq_max)},
-          {"type", "Of this event_type alone.", schema::text(1, 64)},
-          {"correlation_id", "Of this correlation_id alone.",
-           schema::text(1, bounds::request_id_bytes_max)}};
+  return {
+      {"after", "What stands behind the event of this number.", schema::whole(0, seq_max)},
+      {"type", "Of this event_type alone.", schema::text(1, 64)},
+      {"correlation_id", "Of this correlation_id alone.",
+       schema::text(1, bounds::request_id_bytes_max)},
+      {"thread",
+       "Of one operation alone: its correlation_id, request_id, external_reference, trace_id or "
+       "task_id; or several of these, with blanks between.",
+       schema::text(1, 16 * bounds::request_id_bytes_max)}};
 }
 
 }  // namespace
@@ -138,10 +196,13 @@ std::optional<SeenEvent> next_event(std::string_view& lines, const EventFilter& 
   if (!seq) return std::nullopt;
   last_seq = *seq;
   if (!agrees(filter.type, *record, "event_type") ||
-      !agrees(filter.correlation_id, *record, "correlation_id")) {
+      !agrees(filter.correlation_id, *record, "correlation_id") || !is_of(filter.thread, *record)) {
     return std::nullopt;
   }
-  return SeenEvent{.seq = *seq, .type = std::string(text_in(*record, "event_type")), .line = line};
+  return SeenEvent{.seq = *seq,
+                   .type = std::string(text_in(*record, "event_type")),
+                   .at = parse_instant(text_in(*record, "timestamp")).value_or(Instant()),
+                   .line = line};
 }
 
 void Listeners::add(Call call) {
@@ -187,6 +248,9 @@ bool Listeners::serve(Listener& listener, SteadyInstant now) {
 
 Routes audit_routes(Context& context, Listeners& listeners) {
   std::vector<Parameter> with_limit = parameters();
+  with_limit.push_back({"since",
+                        "In place of after: about from this instant on, with a minute before it.",
+                        schema::instant()});
   with_limit.push_back(limit_in_query());
   return {
       {.path = "/v1/audit",

@@ -52,10 +52,39 @@ TEST_F(AuditTest, GoesOnFromANumber) {
   EXPECT_EQ(get("/v1/audit?after=5").body, "{\"events\":[],\"more\":false,\"next\":5}\n");
 }
 
+TEST_F(AuditTest, BeginsWithTheFirstRecordOfAnInstant) {
+  FakeTrail log;
+  context.trail = &log;
+  const Instant start = parse_instant("2026-01-05T00:00:00Z").value();
+  for (int hour = 0; hour < 9; ++hour) log.add("request", "c", start + Duration::hours(hour));
+  const auto first = [&](Instant since) {
+    return get("/v1/audit?limit=1&since=" + to_string(since)).text("next");
+  };
+  for (int hour = 0; hour < 9; ++hour) {
+    EXPECT_EQ(first(start + Duration::hours(hour)), std::to_string(hour + 1));
+    EXPECT_EQ(first(start + Duration::hours(hour) + Duration::seconds(30)),
+              std::to_string(hour + 1))
+        << "clocks differ";
+  }
+  EXPECT_EQ(first(start - Duration::days(1)), "1");
+  EXPECT_EQ(get("/v1/audit?since=" + to_string(start + Duration::days(1))).body,
+            "{\"events\":[],\"more\":false,\"next\":9}\n");
+  EXPECT_EQ(get("/v1/audit?since=yesterday").status, 400);
+  context.trail = &trail;
+}
+
 TEST_F(AuditTest, FindsByTypeAndCorrelation) {
   EXPECT_THAT(get("/v1/audit?after=0&type=limit&correlation_id=c2").body,
               AllOf(HasSubstr("\"seq\":3"), Not(HasSubstr("\"seq\":1")),
                     HasSubstr("\"more\":false,\"next\":5")));
+}
+
+TEST_F(AuditTest, FollowsAnOperationByAnyOfItsNames) {
+  EXPECT_THAT(get("/v1/audit?after=0&thread=c2").body,
+              AllOf(HasSubstr("\"seq\":4"), Not(HasSubstr("\"seq\":1"))));
+  EXPECT_THAT(get("/v1/audit?after=0&thread=c1%20c2").body,
+              AllOf(HasSubstr("\"seq\":4"), HasSubstr("\"seq\":1"), Not(HasSubstr("config"))));
+  EXPECT_THAT(get("/v1/audit?after=0&thread=c").body, HasSubstr("\"events\":[]"));
 }
 
 TEST_F(AuditTest, SaysThatThereIsMoreWhereItFoundNothingYet) {
@@ -145,6 +174,21 @@ TEST_F(AuditTest, EndsTheStreamWhenTheLogCannotBeRead) {
   trail.works = false;
   admin.tick();
   EXPECT_THAT(stream->sent, EndsWith("0\r\n\r\n"));
+}
+
+TEST(NextEvent, FollowsAnOperationByWhateverNamesIt) {
+  const std::string log =
+      "{\"event_type\":\"limit\",\"request_id\":\"r1\",\"seq\":1}\n"
+      "{\"correlation_id\":\"r1\",\"event_type\":\"order\",\"seq\":2}\n"
+      "{\"event_type\":\"task\",\"seq\":3,\"task_id\":\"r1\"}\n"
+      "{\"event_type\":\"task\",\"operation\":\"r1\",\"seq\":4,\"task_id\":\"r2\"}\n";
+  std::vector<std::uint64_t> found;
+  std::uint64_t last = 0;
+  for (std::string_view rest = log; !rest.empty();) {
+    if (const auto event = next_event(rest, {.thread = "r1"}, last)) found.push_back(event->seq);
+  }
+  EXPECT_THAT(found, ::testing::ElementsAre(1U, 2U, 3U));
+  EXPECT_EQ(last, 4U);
 }
 
 }  // namespace

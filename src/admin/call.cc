@@ -7,10 +7,11 @@ namespace {
 
 // No script, frame or cache of a browser makes more of an answer than its reader asked for. There
 // is no CORS field: other origins may read nothing.
-constexpr std::string_view browser_fields =
+constexpr std::string_view answer_fields =
     "Cache-Control: no-store\r\n"
-    "Content-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'\r\n"
+    "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'\r\n";
+constexpr std::string_view browser_fields =
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Referrer-Policy: no-referrer\r\n"
     "X-Content-Type-Options: nosniff\r\n";
@@ -42,6 +43,7 @@ std::string Call::member(std::string_view name) const {
 }
 
 void Call::answer(server::Response response) && {
+  if (tap_) tap_->answered(response);
   std::move(reply_).send(guarded(std::move(response)));
 }
 
@@ -91,6 +93,10 @@ http::ProblemCode problem_code(Code code) {
 }
 
 server::Response guarded(server::Response response) {
+  // A page says by itself what it may do.
+  if (!response.extra_fields.contains("Content-Security-Policy:")) {
+    response.extra_fields.append(answer_fields);
+  }
   response.extra_fields.append(browser_fields);
   return response;
 }

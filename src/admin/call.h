@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "admin/answers.h"
 #include "base/json.h"
 #include "core/http/problem.h"
 #include "pawl/result.h"
@@ -29,6 +31,8 @@ class Call {
 
   Call(server::Request request, Asked asked, server::Reply reply)
       : request_(std::move(request)), asked_(std::move(asked)), reply_(std::move(reply)) {}
+  // Its answer is kept, for whoever asks for the same again.
+  void keep_answer(std::unique_ptr<Answers::Tap> tap) { tap_ = std::move(tap); }
 
   const server::Request& request() const { return request_; }
   // Parameters of path and query, by name; what was not given is `otherwise`.
@@ -38,6 +42,9 @@ class Call {
   const json::Value& body() const { return asked_.body; }
   // A text of the body; empty when it was not given.
   std::string member(std::string_view name) const;
+
+  // False: whoever asked has left.
+  bool is_open() const { return reply_.is_open(); }
 
   void answer(server::Response response) &&;
   void answer(const json::Value& body) &&;
@@ -50,6 +57,7 @@ class Call {
   server::Request request_;
   Asked asked_;
   server::Reply reply_;
+  std::unique_ptr<Answers::Tap> tap_;  // nullptr: nobody can ask again
 };
 
 server::Response json_response(int status, const json::Value& body);

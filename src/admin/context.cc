@@ -1,6 +1,13 @@
 #include "admin/context.h"
 
+#include "base/request_id.h"
+
 namespace pawl::admin {
+
+std::string correlation_of(const Call& call) {
+  const std::string_view given = call.request().header("X-Correlation-Id");
+  return std::string(is_id(given) ? given : std::string_view());
+}
 
 Result<void> record_change(Context& context, const Call& call, audit::Event event) {
   event.details.emplace_back("peer", to_string(call.request().peer));

@@ -9,39 +9,77 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "admin/call.h"
 #include "admin/gate.h"
 #include "admin/tenant_book.h"
 #include "core/audit/event.h"
+#include "core/queue/task.h"
 #include "metrics/metrics.h"
 #include "pawl/clock.h"
 #include "port/audit_trail.h"
 #include "port/counter_store.h"
+#include "port/entropy.h"
 #include "port/event_sink.h"
 #include "port/record_store.h"
+#include "port/task_queue.h"
 #include "runtime/order_desk.h"
+#include "runtime/retry_tally.h"
 #include "runtime/visits.h"
 #include "runtime/webhooks.h"
 #include "runtime/write_stats.h"
 
 namespace pawl::admin {
 
+// The queue that this pawl has, for its API and as a broker's.
+struct QueueHere {
+  // The error says why there is none just now: it is being opened, or the end has begun.
+  std::function<Result<TaskQueue*>()> queue;
+  std::function<queue::TaskId()> new_id;
+  std::string url = {};  // as broker::Hello has them
+  std::function<std::string()> mark;
+};
+
+// A store, or a log, as it was last probed.
+struct StoreState {
+  enum class Health : std::uint8_t { ok, degraded, down };
+
+  std::string name = {};
+  Health health = Health::ok;
+  std::string durability = {};  // empty: nothing is known of it
+  std::string seen = {};        // what that was found by
+  Instant probed = {};          // when; the zero: not yet
+  std::string detail = {};      // what is wrong
+};
+
+// What the panel shows by configuration.
+struct PanelSettings {
+  std::string upgrade_text = {};
+  std::string upgrade_link = {};  // empty: there is no call to upgrade
+  std::vector<std::string> venues = {};
+};
+
 struct Context {
   Clock& clock;
+  Entropy& entropy;
   CounterStore& counters;
   RecordStore& records;
   EventSink& audit;
   TenantBook& tenants;
   const WriteStats& writes;
   const metrics::Registry& metrics;
-  AuditTrail* trail = nullptr;   // nullptr: no audit sink is a file
-  Webhooks* webhooks = nullptr;  // nullptr: none are sent here
-  OrderDesk* orders = nullptr;   // nullptr: no venue is configured
+  AuditTrail* trail = nullptr;          // nullptr: no audit sink is a file
+  Webhooks* webhooks = nullptr;         // nullptr: none are sent here
+  OrderDesk* orders = nullptr;          // nullptr: no venue is configured
+  QueueHere* tasks = nullptr;           // nullptr: this pawl has no queue of its own
+  const RetryTally* retries = nullptr;  // nullptr: they are not counted by category
 
   std::function<Result<void>()> ready;    // the error says why it is not
   std::function<std::string()> degraded;  // empty, or what works less well than it should
   std::function<void()> refresh;          // brings gauges up to date before they are read
+  std::function<std::vector<StoreState>()> stores;
+  std::function<json::Value()> policies;  // those in force, as GET /v1/policies tells them
   // Decides about a request that a proxy passes on; `target` is what its client asked for. It
   // answers once, on the admin listener's thread.
   struct Question {
@@ -54,6 +92,7 @@ struct Context {
   std::function<void(std::move_only_function<void()>)> resume;
 
   GateSettings gate = {};
+  PanelSettings panel = {};
   Duration record_ttl = {};
   std::unique_ptr<Visits> asks = std::make_unique<Visits>();  // of stores, not answered yet
 };
@@ -76,6 +115,9 @@ std::move_only_function<void(Result<T>)> back(Context& context, Call call, Then 
     context.asks->finished();
   };
 }
+
+// What a caller's own operation is called, if it says so: X-Correlation-Id.
+std::string correlation_of(const Call& call);
 
 // Puts on record who changes what, before it is done: without the record it is not done.
 using Details = std::vector<std::pair<std::string_view, json::Value>>;

@@ -57,6 +57,12 @@ bool changes_something(std::string_view method) {
   return method != "GET" && method != "HEAD";
 }
 
+// Programs send neither; a page cannot leave them out.
+bool is_of_browser(const server::Request& request) {
+  return !request.header("Sec-Fetch-Site").empty() || !request.header("Origin").empty() ||
+         !request.header("Cookie").empty();
+}
+
 std::string_view token_of(const server::Request& request, Access access) {
   if (access == Access::proxy) return request.header(proxy_token_field);
   const std::string_view given = request.header("Authorization");
@@ -81,14 +87,32 @@ std::optional<server::Response> Gate::refuse(const GateSettings& settings,
                    "The Host field names a host that is not served here. Ask by address or as "
                    "localhost, or add the name to server.admin.hosts.");
   }
-  if (access == Access::token && changes_something(request.method) &&
-      !may_come_from(settings, request)) {
+  const bool is_ours = access == Access::token || access == Access::trade;
+  if (is_ours && changes_something(request.method) && !may_come_from(settings, request)) {
     return problem(ProblemCode::forbidden,
                    "A page of another site may not change anything here. If it may, add its host "
                    "to server.admin.hosts.");
   }
+  if (access == Access::trade && !settings.trading && is_of_browser(request)) {
+    return problem(ProblemCode::forbidden,
+                   "Orders are not placed or changed from the panel. If they may be, set "
+                   "server.admin.panel.trading.");
+  }
   if (access == Access::open || settings.token.empty()) return std::nullopt;
+  if (is_ours && request.header("Authorization").empty()) {
+    const std::string csrf = sessions_.csrf_of(request, settings.token, now);
+    if (!csrf.empty()) return refuse_session(request, csrf);
+  }
   return refuse_token(settings, request, access, now);
+}
+
+std::optional<server::Response> Gate::refuse_session(const server::Request& request,
+                                                     std::string_view csrf) const {
+  if (!changes_something(request.method)) return std::nullopt;
+  if (equal_in_constant_time(request.header(csrf_field), csrf)) return std::nullopt;
+  return problem(ProblemCode::forbidden,
+                 "What changes something must carry the CSRF token of its session: X-Pawl-Csrf. "
+                 "Load the panel again.");
 }
 
 std::optional<server::Response> Gate::refuse_token(const GateSettings& settings,

@@ -6,6 +6,9 @@
 //            server.admin.hosts; Sec-Fetch-Site: same-origin or none.
 //   token    where one is set; compared in constant time, over hashes, so that not even its length
 //            shows. Wrong ones are counted by address (lockout.h).
+//   session  in place of the token: a cookie, of who signed in at the panel (sessions.h). What
+//            changes something must also carry the session's CSRF token.
+//   trade    what a browser asks for with orders' money is refused unless the panel may trade.
 //
 // Contract: refuse() says nothing of what exists: it is asked before the route is told. A probe
 //           needs no token; what a proxy passes on is not held to Host and Origin, which are those
@@ -21,6 +24,7 @@
 
 #include "admin/lockout.h"
 #include "admin/route.h"
+#include "admin/sessions.h"
 #include "base/secret.h"
 #include "pawl/time.h"
 #include "server/responder.h"
@@ -30,6 +34,7 @@ namespace pawl::admin {
 struct GateSettings {
   Secret<std::string> token = {};       // empty: none is asked for
   std::vector<std::string> hosts = {};  // names, beside addresses and localhost
+  bool trading = false;                 // orders may be placed and changed from a browser
 };
 
 class Gate {
@@ -39,12 +44,17 @@ class Gate {
                                          const server::Request& request, Access access,
                                          SteadyInstant now);
 
+  Sessions& sessions() { return sessions_; }
+
  private:
+  std::optional<server::Response> refuse_session(const server::Request& request,
+                                                 std::string_view csrf) const;
   std::optional<server::Response> refuse_token(const GateSettings& settings,
                                                const server::Request& request, Access access,
                                                SteadyInstant now);
 
   Lockout lockout_;
+  Sessions sessions_;
 };
 
 }  // namespace pawl::admin

@@ -77,18 +77,19 @@ Value to_array(const Items& items) {
 }
 
 void list(Context& context, Call call) {
-  const std::string tenant = call.text("tenant");
-  const std::size_t limit = limit_of(call);
+  const RecordFilter filter{
+      .scope = call.text("tenant"), .key_part = call.text("key"), .limit = limit_of(call)};
   std::vector<WriteStats::Hit> hits = context.writes.recent(bounds::write_hits_max);
-  if (!tenant.empty()) std::erase_if(hits, [&](const auto& hit) { return hit.tenant != tenant; });
-  if (hits.size() > limit) hits.resize(limit);
-  context.records.list(
-      tenant, limit,
-      back<std::vector<KeptRecord>>(
-          context, std::move(call), [hits](Call asked, const std::vector<KeptRecord>& records) {
-            std::move(asked).answer(
-                Object{{"records", to_array(records)}, {"hits", to_array(hits)}});
-          }));
+  std::erase_if(hits, [&](const WriteStats::Hit& hit) {
+    return !fits(filter, {.scope = hit.tenant, .key = hit.operation + " " + hit.key});
+  });
+  if (hits.size() > filter.limit) hits.resize(filter.limit);
+  context.records.list(filter, back<std::vector<KeptRecord>>(
+                                   context, std::move(call),
+                                   [hits](Call asked, const std::vector<KeptRecord>& records) {
+                                     std::move(asked).answer(Object{{"records", to_array(records)},
+                                                                    {"hits", to_array(hits)}});
+                                   }));
 }
 
 void tell_stats(Context& context, Call call) {
@@ -174,10 +175,18 @@ void begin(Context& context, Call call, std::shared_ptr<Deed> deed) {
   go_on(context, std::move(call), deed);
 }
 
+// A key stands in the path of a call, or in its body: one that is a dot segment, in the body alone.
+std::string given(const Call& call, std::string_view name) {
+  std::string text = call.text(name);
+  return text.empty() ? call.member(name) : text;
+}
+
 // What a call names: a key, and perhaps the method and path that it was used with.
 struct Named {
   explicit Named(const Call& call)
-      : write{.method = call.text("method"), .path = call.text("path"), .key = call.text("key")} {}
+      : write{.method = given(call, "method"),
+              .path = given(call, "path"),
+              .key = given(call, "key")} {}
 
   bool is_whole() const { return !write.method.empty() && !write.path.empty(); }
   // Where another body makes another intent, there is a record for each.
@@ -195,7 +204,7 @@ struct Named {
 
 // One that is older than those a list holds is still found by all that it is named by.
 void find_old(Context& context, Call call, std::shared_ptr<Deed> deed) {
-  const RecordKey key{.scope = call.text("tenant"),
+  const RecordKey key{.scope = given(call, "tenant"),
                       .key = request::to_record_key(Named(call).write)};
   context.records.get(
       key, back<idempotency::Record>(context, std::move(call),
@@ -206,7 +215,7 @@ void find_old(Context& context, Call call, std::shared_ptr<Deed> deed) {
 }
 
 void find(Context& context, Call call, Deed wanted) {
-  const std::string tenant = call.text("tenant");
+  const std::string tenant = given(call, "tenant");
   const auto deed = std::make_shared<Deed>(std::move(wanted));
   const auto take = [&context, deed](Call asked, std::vector<KeptRecord> records) {
     const bool all_seen = records.size() < bounds::record_list_max;
@@ -225,12 +234,13 @@ void find(Context& context, Call call, Deed wanted) {
                      "?method=POST&path=/...");
     }
   };
-  context.records.list(tenant, bounds::record_list_max,
+  context.records.list({.scope = tenant},
                        back<std::vector<KeptRecord>>(context, std::move(call), take));
 }
 
 void clear(Context& context, Call call) {
-  const bool force = call.truth("force");
+  const Value* in_body = call.body().find("force");
+  const bool force = call.truth("force") || (in_body != nullptr && *in_body == Value(true));
   find(context, std::move(call),
        {.action = IdempotencyAction::clear, .operation = "idempotency clear", .force = force});
 }
@@ -258,22 +268,36 @@ std::vector<Parameter> key_parameters() {
           {"path", "With method.", schema::text(1, bounds::http_request_line_bytes_max)}};
 }
 
+std::vector<schema::Member> key_members() {
+  return {{"tenant", schema::text(1, bounds::tenant_bytes_max)},
+          {"key", schema::text(1, bounds::idempotency_key_bytes_max)},
+          {"method", schema::text(1, 32), false},
+          {"path", schema::text(1, bounds::http_request_line_bytes_max), false}};
+}
+
+std::vector<schema::Member> settle_members() {
+  return {{"as", schema::word({"done", "failed"})},
+          {"reason", schema::text(1, bounds::admin_reason_bytes_max)}};
+}
+
 Schema records_schema() {
   return schema::object({{"records", schema::list_of(record_schema())}});
 }
 
 Route list_route(Context& context) {
-  return {.path = "/v1/idempotency",
-          .id = "list_idempotency",
-          .summary = "Recent records of writes with a key, and recent ones that were not executed.",
-          .parameters = {limit_in_query(),
-                         {"tenant", "Of this tenant alone.",
-                          schema::text(1, bounds::tenant_bytes_max)}},
-          .answers = {{200, "The newest first.",
-                       schema::object({{"records", schema::list_of(record_schema())},
-                                       {"hits", schema::list_of(hit_schema())}})}},
-          .problems = {503},
-          .handle = [&context](Call call) { list(context, std::move(call)); }};
+  return {
+      .path = "/v1/idempotency",
+      .id = "list_idempotency",
+      .summary = "Recent records of writes with a key, and recent ones that were not executed.",
+      .parameters = {limit_in_query(),
+                     {"tenant", "Of this tenant alone.", schema::text(1, bounds::tenant_bytes_max)},
+                     {"key", "That have this text in method, path or key.",
+                      schema::text(1, bounds::idempotency_key_bytes_max)}},
+      .answers = {{200, "The newest first.",
+                   schema::object({{"records", schema::list_of(record_schema())},
+                                   {"hits", schema::list_of(hit_schema())}})}},
+      .problems = {503},
+      .handle = [&context](Call call) { list(context, std::move(call)); }};
 }
 
 Route stats_route(Context& context) {
@@ -286,6 +310,32 @@ Route stats_route(Context& context) {
                        schema::object(
                            {{"counts", schema::map_of(schema::count())}, {"store", store}})}},
           .handle = [&context](Call call) { tell_stats(context, std::move(call)); }};
+}
+
+Route forget_route(Context& context) {
+  std::vector<schema::Member> members = key_members();
+  members.push_back({"force", schema::truth(), false});
+  return {.method = "POST",
+          .path = "/v1/idempotency/forget",
+          .id = "forget_any_key",
+          .summary = "Forgets a key that the body names, whatever it consists of.",
+          .body = schema::object(std::move(members)),
+          .answers = {{200, "The records that were forgotten, as they were.", records_schema()}},
+          .problems = {404, 409, 503},
+          .handle = [&context](Call call) { clear(context, std::move(call)); }};
+}
+
+Route settle_route(Context& context) {
+  std::vector<schema::Member> members = key_members();
+  for (schema::Member& each : settle_members()) members.push_back(std::move(each));
+  return {.method = "POST",
+          .path = "/v1/idempotency/settle",
+          .id = "settle_any_key",
+          .summary = "Settles a key that the body names, whatever it consists of.",
+          .body = schema::object(std::move(members)),
+          .answers = {{200, "The records that were settled, as they were.", records_schema()}},
+          .problems = {404, 409, 503},
+          .handle = [&context](Call call) { settle(context, std::move(call)); }};
 }
 
 }  // namespace
@@ -309,11 +359,12 @@ Routes idempotency_routes(Context& context) {
        .id = "settle_key",
        .summary = "Says how a write ended that nobody knew the end of.",
        .parameters = key_parameters(),
-       .body = schema::object({{"as", schema::word({"done", "failed"})},
-                               {"reason", schema::text(1, bounds::admin_reason_bytes_max)}}),
+       .body = schema::object(settle_members()),
        .answers = {{200, "The records that were settled, as they were.", records_schema()}},
        .problems = {404, 409, 503},
        .handle = [&context](Call call) { settle(context, std::move(call)); }},
+      forget_route(context),
+      settle_route(context),
   };
 }
 

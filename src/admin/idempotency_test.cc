@@ -61,6 +61,44 @@ TEST_F(IdempotencyTest, ListsRecordsAndHits) {
   EXPECT_EQ(get("/v1/idempotency?limit=1").json().find("records")->if_array()->size(), 1U);
 }
 
+TEST_F(IdempotencyTest, FindsAKeyBehindNewerOnes) {
+  keep(key("/orders", "needle"), Status::done);
+  for (int i = 0; i < 5; ++i) {
+    clock.advance(Duration::seconds(1));
+    keep(key("/orders", "hay " + std::to_string(i)), Status::done);
+  }
+  const json::Value found = get("/v1/idempotency?limit=2&key=eedl").json();
+  ASSERT_EQ(found.find("records")->if_array()->size(), 1U);
+  EXPECT_THAT(json::print(found), HasSubstr(R"("key":"needle")"));
+  for (const char* name : {"needle", "hay 1"}) {
+    writes.note({.at = clock.wall_now(),
+                 .what = request::WriteEvent::replayed,
+                 .tenant = "acme",
+                 .operation = "POST /orders",
+                 .key = name});
+  }
+  EXPECT_EQ(get("/v1/idempotency?key=needle").json().find("hits")->if_array()->size(), 1U);
+}
+
+// Browsers take dot segments out of a path: DELETE /v1/idempotency/acme/.. is another call.
+TEST_F(IdempotencyTest, NamesAKeyOfDotsInTheBody) {
+  keep(key("/orders", ".."), Status::done);
+  keep(key("/orders", "."), Status::unknown);
+  const Heard settled = ask("POST", "/v1/idempotency/settle",
+                            R"({"tenant":"acme","key":".","as":"done","reason":"seen"})");
+  EXPECT_EQ(settled.status, 200) << settled.body;
+  EXPECT_EQ(status_of(key("/orders", ".")), "done");
+  const char* whole = R"({"tenant":"acme","key":"..","method":"POST","path":"/orders"})";
+  EXPECT_EQ(ask("POST", "/v1/idempotency/forget", whole).status, 200);
+  EXPECT_EQ(status_of(key("/orders", "..")), "none");
+  EXPECT_EQ(ask("POST", "/v1/idempotency/forget", R"({"key":".."})").status, 400);
+  keep(key("/orders", ".."), Status::in_flight);
+  EXPECT_EQ(ask("POST", "/v1/idempotency/forget", whole).status, 409);
+  EXPECT_EQ(
+      ask("POST", "/v1/idempotency/forget", R"({"tenant":"acme","key":"..","force":true})").status,
+      200);
+}
+
 TEST_F(IdempotencyTest, TellsCounts) {
   writes.note({.at = clock.wall_now(),
                .what = request::WriteEvent::mismatch,

@@ -49,7 +49,7 @@ std::set<int> problems_of(const Route& route) {
   std::set<int> statuses(route.problems.begin(), route.problems.end());
   if (route.access != Access::proxy) statuses.insert({400, 403});
   if (route.access != Access::open) statuses.insert({401, 429});
-  if (!route.body.is_null()) statuses.insert(413);
+  if (!route.body.is_null() || !route.takes.empty()) statuses.insert(413);
   return statuses;
 }
 
@@ -82,6 +82,7 @@ Value security_of(Access access) {
     case Access::open:
       return Array();
     case Access::token:
+    case Access::trade:
       return Array{Object{{"token", Array()}}};
     case Access::proxy:
       return Array{Object{{"proxy_token", Array()}}};
@@ -95,9 +96,9 @@ Object operation_of(const Route& route) {
              {"responses", responses_of(route)},
              {"security", security_of(route.access)}};
   if (!route.parameters.empty()) out.emplace("parameters", parameters_of(route));
-  if (!route.body.is_null()) {
-    out.emplace("requestBody",
-                Object{{"required", true}, {"content", content("application/json", route.body)}});
+  if (!route.body.is_null() || !route.takes.empty()) {
+    const std::string_view type = route.takes.empty() ? "application/json" : route.takes;
+    out.emplace("requestBody", Object{{"required", true}, {"content", content(type, route.body)}});
   }
   return out;
 }
@@ -133,8 +134,8 @@ Value openapi(const Routes& routes, std::string_view version) {
       {"info", Object{{"title", "pawl admin API"},
                       {"version", version},
                       {"description",
-                       "Limits, tenants, idempotent writes, audit events and webhooks of a running "
-                       "pawl. Errors are problem+json with a stable code."}}},
+                       "Limits, tenants, idempotent writes, audit events, webhooks, orders and the "
+                       "queue of a running pawl. Errors are problem+json with a stable code."}}},
       {"paths", std::move(paths)},
       {"components",
        Object{{"schemas", Object{{"Problem", problem_schema()}}},

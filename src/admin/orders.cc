@@ -33,17 +33,20 @@ Schema life_schema() {
   return schema::word({"working", "filled", "canceled", "rejected", "unknown"});
 }
 
+std::vector<schema::Member> placed_members() {
+  return {{"external_reference", schema::text()},
+          {"venue", schema::text()},
+          {"status", schema::word({"confirmed", "rejected", "denied", "unresolved"})},
+          {"order_id", schema::text()},
+          {"attempts", schema::count()},
+          {"life", life_schema()},
+          {"message", schema::text()},
+          {"evidence", evidence_schema()},
+          {"quota", quota_schema()}};
+}
+
 Schema placed_schema() {
-  return schema::object(
-      {{"external_reference", schema::text()},
-       {"venue", schema::text()},
-       {"status", schema::word({"confirmed", "rejected", "denied", "unresolved"})},
-       {"order_id", schema::text()},
-       {"attempts", schema::count()},
-       {"life", life_schema()},
-       {"message", schema::text()},
-       {"evidence", evidence_schema()},
-       {"quota", quota_schema()}});
+  return schema::object(placed_members());
 }
 
 std::vector<schema::Member> terms() {
@@ -65,6 +68,14 @@ std::vector<schema::Member> terms() {
 
 Schema order_schema() {
   return schema::object(terms());
+}
+
+Schema whole_schema() {
+  std::vector<schema::Member> members = placed_members();
+  members.push_back({"created_at", schema::instant()});
+  members.push_back({"counts", schema::truth()});
+  members.push_back({"order", order_schema()});
+  return schema::object(std::move(members));
 }
 
 Schema request_schema() {
@@ -140,12 +151,32 @@ auto back_with_placed(Context& context, Call call) {
   });
 }
 
+// The records of an order go by its reference: this one says whose operation it is a part of.
+Result<void> join(Context& context, const Call& call, PlaceRequest& request) {
+  const std::string operation = correlation_of(call);
+  if (operation.empty()) return {};
+  const Instant now = context.clock.wall_now();
+  if (request.reference.empty()) {
+    request.reference = order::make_reference(now, context.entropy.next());
+  }
+  return record_change(
+      context, call,
+      {.type = audit::EventType::config,
+       .timestamp = now,
+       .operation = "order place",
+       .correlation = {.external_reference = request.reference, .correlation_id = operation},
+       .details = {{"venue", request.order.venue}}});
+}
+
 void place(Context& context, Call call) {
   if (is_refused(context, call)) return;
   Result<PlaceRequest> request = place_request_of_json(call.body());
   if (!request) return std::move(call).fail(request.error());
   request->wait_max = Duration::seconds(call.number("wait_seconds", wait_default_seconds));
   if (!call.truth("dry_run")) {
+    if (const auto joined = join(context, call, *request); !joined) {
+      return std::move(call).fail(joined.error());
+    }
     return context.orders->place(*std::move(request), back_with_placed(context, std::move(call)));
   }
   context.orders->dry_run(*std::move(request),
@@ -188,7 +219,7 @@ void look(Context& context, Call call) {
   context.orders->status(
       reference, asks_venue,
       back<Placed>(context, std::move(call), [](Call asked, const Placed& placed) {
-        std::move(asked).answer(json_of(placed));
+        std::move(asked).answer(whole_json_of(placed));
       }));
 }
 
@@ -339,7 +370,7 @@ Route look_route(Context& context, std::string_view path, std::string_view id) {
           .summary = "What became of an order, and how that is known.",
           .parameters = {reference_in_path(),
                          {"look", "Ask the venue how it stands now.", schema::truth()}},
-          .answers = {{200, "The order.", placed_schema()}},
+          .answers = {{200, "The order.", whole_schema()}},
           .problems = {404, 503},
           .handle = [&context](Call call) { look(context, std::move(call)); }};
 }
@@ -349,6 +380,7 @@ Route place_route(Context& context) {
           .path = "/v1/orders",
           .id = "place_order",
           .summary = "Places an order, once for its reference.",
+          .access = Access::trade,
           .parameters = {{"dry_run", "Say what would happen, and do nothing.", schema::truth()},
                          {"wait_seconds",
                           "How long to wait for the outcome; 60 when absent. What was not sent by "
@@ -403,6 +435,7 @@ Routes change_routes(Context& context) {
        .path = "/v1/orders/{reference}/cancel",
        .id = "cancel_order",
        .summary = "Cancels an order, before any new one leaves.",
+       .access = Access::trade,
        .parameters = {reference_in_path()},
        .answers = {{200, "It is canceled, or was over.", changed_schema()}},
        .problems = {404, 409, 503},
@@ -411,6 +444,7 @@ Routes change_routes(Context& context) {
        .path = "/v1/orders/{reference}/modify",
        .id = "modify_order",
        .summary = "Changes size or price of an order.",
+       .access = Access::trade,
        .parameters = {reference_in_path()},
        .body = schema::object(
            {{"size", word, false}, {"price", word, false}, {"stop_price", word, false}}),
@@ -433,6 +467,7 @@ Routes change_routes(Context& context) {
        .path = "/v1/order-batches",
        .id = "place_orders",
        .summary = "Places several orders, each once for its reference.",
+       .access = Access::trade,
        .body = schema::object({{"orders", schema::list_of(request_schema())}}),
        .answers = {{200, "Each as the answer of a placement, or with an error.",
                     schema::object(

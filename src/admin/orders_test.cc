@@ -111,6 +111,30 @@ TEST_F(OrdersTest, LeadsToAnOrderOfAnyNameByThePathOfItsStatus) {
   EXPECT_EQ(get("/v1/orders/nobody").status, 404);
 }
 
+TEST_F(OrdersTest, TellsOfAnOrderWhatItIsHoweverManyAreNewer) {
+  post("/v1/orders", an_order);
+  const Heard told = get("/v1/orders/ref-1/status");
+  EXPECT_THAT(told.text("order"), HasSubstr(R"("side":"buy")"));
+  EXPECT_EQ(told.text("created_at"), to_string(clock.wall_now()));
+  EXPECT_EQ(told.text("counts"), "true");
+  EXPECT_THAT(told.text("evidence"), HasSubstr("place attempt 1"));
+}
+
+TEST_F(OrdersTest, IsOnRecordAsAPartOfItsCallersOperation) {
+  const auto joins = [&] {
+    std::string found;
+    for (const audit::Event& event : audit.events()) {
+      if (event.operation != "order place") continue;
+      found += event.correlation.correlation_id + " " + event.correlation.external_reference;
+    }
+    return found;
+  };
+  ask("POST", "/v1/orders?dry_run=true", an_order, "X-Correlation-Id: checkout-7\r\n");
+  EXPECT_EQ(joins(), "") << "nothing is done";
+  ask("POST", "/v1/orders", an_order, "X-Correlation-Id: checkout-7\r\n");
+  EXPECT_EQ(joins(), "checkout-7 ref-1");
+}
+
 TEST_F(OrdersTest, ListsOrders) {
   post("/v1/orders", an_order);
   EXPECT_THAT(get("/v1/orders?status=confirmed").body, HasSubstr("ref-1"));

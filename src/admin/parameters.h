@@ -22,4 +22,9 @@ inline std::size_t limit_of(const Call& call) {
   return static_cast<std::size_t>(call.number("limit", list_default));
 }
 
+inline Parameter span_in_query() {
+  return {"span", "How far back: 15m, 1h or 1d; 15m when absent.",
+          schema::word({"15m", "1h", "1d"})};
+}
+
 }  // namespace pawl::admin

@@ -18,7 +18,8 @@ namespace pawl::admin {
 // Who may ask.
 enum class Access : std::uint8_t {
   open,   // anybody: probes have no secrets
-  token,  // who sends the token as `Authorization: Bearer`
+  token,  // who sends the token as `Authorization: Bearer`, or has signed in at the panel
+  trade,  // the same; from a browser only where server.admin.panel.trading allows it
   // A proxy that passes a client's request on to be decided about: its Authorization, Host and
   // Origin are the client's, so the token comes as X-Pawl-Token.
   proxy,
@@ -48,12 +49,16 @@ struct Route {
   std::string_view summary = {};
   Access access = Access::token;
   std::vector<Parameter> parameters = {};
-  Schema body = {};  // null: it takes none
+  Schema body = {};  // null: it takes none, or one that is no JSON
+  // The content type of a body that is no JSON, which the handler reads by itself; empty: none.
+  std::string_view takes = {};
   // Beside those that every call of its access may get; a bare status is a problem.
   std::vector<Told> answers = {};
   std::vector<int> problems = {};
   // The last name takes the rest of the target as it is, slashes, escapes and query included.
   bool takes_rest = false;
+  // False: asked again with the same Idempotency-Key it is done again.
+  bool keeps_answer = true;
   std::function<void(Call)> handle = {};
 };
 

@@ -65,7 +65,10 @@ class TenantBook {
   virtual ~TenantBook() = default;
 
   // Those that settings name and those seen of late, by name.
-  virtual std::vector<TenantSummary> list(std::size_t limit) = 0;
+  // Those behind the name `after`.
+  virtual std::vector<TenantSummary> list(std::size_t limit, std::string_view after) = 0;
+  // The names of those seen last.
+  virtual std::vector<std::string> recent(std::size_t limit) = 0;
   virtual void usage(std::string_view tenant, Done<TenantUsage> done) = 0;
   // `bucket` empty: all of the tenant's.
   virtual void reset(std::string_view tenant, std::string_view bucket, Done<void> done) = 0;

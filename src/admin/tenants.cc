@@ -43,7 +43,9 @@ Value or_null(const std::string& text) {
   return text.empty() ? Value() : Value(text);
 }
 
-Value to_json(const TenantUsage& usage) {
+}  // namespace
+
+Value usage_json(const TenantUsage& usage) {
   Array buckets;
   for (const BucketUsage& bucket : usage.buckets) {
     buckets.push_back(Object{{"bucket", bucket.bucket},
@@ -63,6 +65,8 @@ Value to_json(const TenantUsage& usage) {
                 {"buckets", std::move(buckets)}};
 }
 
+namespace {
+
 audit::Event change(Context& context, std::string operation, std::string tenant, Details details) {
   return {.type = audit::EventType::config,
           .timestamp = context.clock.wall_now(),
@@ -73,7 +77,7 @@ audit::Event change(Context& context, std::string operation, std::string tenant,
 
 void list(Context& context, Call call) {
   Array tenants;
-  for (const TenantSummary& tenant : context.tenants.list(limit_of(call))) {
+  for (const TenantSummary& tenant : context.tenants.list(limit_of(call), "")) {
     tenants.push_back(to_json(tenant));
   }
   std::move(call).answer(Object{{"tenants", std::move(tenants)}});
@@ -83,7 +87,7 @@ void tell_usage(Context& context, Call call) {
   const std::string tenant = call.text("tenant");
   context.tenants.usage(
       tenant, back<TenantUsage>(context, std::move(call), [](Call asked, const TenantUsage& usage) {
-        std::move(asked).answer(to_json(usage));
+        std::move(asked).answer(usage_json(usage));
       }));
 }
 

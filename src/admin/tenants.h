@@ -8,4 +8,6 @@ namespace pawl::admin {
 
 Routes tenant_routes(Context& context);
 
+json::Value usage_json(const TenantUsage& usage);
+
 }  // namespace pawl::admin

@@ -12,6 +12,7 @@
 #include "base/bounds.h"
 #include "base/on_full.h"
 #include "base/store_setting.h"
+#include "pawl/durability.h"
 #include "pawl/result.h"
 #include "port/event_sink.h"
 
@@ -24,5 +25,12 @@ struct AuditSettings {
 };
 
 Result<std::unique_ptr<EventSink>> open_audit(const AuditSettings& settings);
+
+// The same, and what its records were found to survive: in the weakest of several.
+struct OpenedAudit {
+  std::unique_ptr<EventSink> sink;
+  Durability durability;
+};
+Result<OpenedAudit> open_probed_audit(const AuditSettings& settings);
 
 }  // namespace pawl

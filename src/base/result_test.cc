@@ -65,6 +65,27 @@ TEST(Try, GivesTheValueOrReturnsTheErrorUnchanged) {
   EXPECT_EQ(use(true, false).error(), Error(Code::invalid, Outcome::not_applied, "bad"));
 }
 
+// The move of a Result writes through one of two types, where its bytes were written before.
+void store(bool as_long, void* where, long value) {
+  if (as_long) {
+    *static_cast<long*>(where) = value;
+  } else {
+    *static_cast<long long*>(where) = value;
+  }
+}
+
+long stored(long* first, void* second, bool as_long) {
+  *first = 1;
+  store(as_long, second, 2);
+  return *first;
+}
+
+TEST(Compiler, ReadsWhatWasWrittenLast) {
+  long (*volatile opaque)(long*, void*, bool) = stored;
+  long value = 0;
+  EXPECT_EQ(opaque(&value, &value, true), 2);
+}
+
 static_assert(!std::is_default_constructible_v<Error>);
 static_assert(!std::is_constructible_v<Error, Code, std::string>);
 

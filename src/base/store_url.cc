@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/percent.h"
 #include "base/text.h"
 
 namespace pawl {
@@ -11,37 +12,18 @@ namespace {
 
 constexpr std::size_t host_bytes_max = 253;
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c = ascii_lower(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-Result<std::string> percent_decoded(std::string_view text, std::string_view what,
-                                    const StoreUrlForm& form) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    const int high = i + 1 < text.size() ? hex_value(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
-    if (high < 0 || low < 0) {
-      return wrong_url(form,
-                       "in the " + std::string(what) + " a % must be followed by two hex digits");
-    }
-    decoded += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return decoded;
+Result<std::string> decoded_part(std::string_view text, std::string_view what,
+                                 const StoreUrlForm& form) {
+  std::optional<std::string> decoded = percent_decoded(text);
+  if (decoded) return *std::move(decoded);
+  return wrong_url(form, "in the " + std::string(what) + " a % must be followed by two hex digits");
 }
 
 // [user[:password]]
 Result<void> read_login(std::string_view login, const StoreUrlForm& form, StoreUrl& url) {
   const std::string_view user = take_until(login, ':');
-  url.user = PAWL_TRY(percent_decoded(user, "user", form));
-  url.password = Secret(PAWL_TRY(percent_decoded(login, "password", form)));
+  url.user = PAWL_TRY(decoded_part(user, "user", form));
+  url.password = Secret(PAWL_TRY(decoded_part(login, "password", form)));
   if (url.password.empty()) {
     return wrong_url(form,
                      "there is no password before the @; write user:password@, or :password@ "
@@ -132,7 +114,7 @@ Result<std::string> parse_url_option(std::string_view query, std::string_view na
     if (take_until(value, '=') != name || value.empty() || !found.empty()) {
       return wrong_url(form, "the one option after ? is " + std::string(name) + "=FILE");
     }
-    found = PAWL_TRY(percent_decoded(value, name, form));
+    found = PAWL_TRY(decoded_part(value, name, form));
     if (found.find('\0') != found.npos) {
       return wrong_url(form, std::string(name) + "= holds a zero byte");
     }

@@ -84,7 +84,9 @@ Error unexpected_word(const Verb& verb, std::string_view word) {
 Error mismatch(const Verb& verb, std::span<const std::string> words, const std::string& reason) {
   for (const Option& option : options_of(verb)) {
     const std::string name(option.name);
-    if (!option.is_flag() && (words.back() == name || words.back() == name + "=")) {
+    const bool by_letter =
+        words.back().size() == 2 && words.back()[0] == '-' && words.back()[1] == option.letter;
+    if (!option.is_flag() && (by_letter || words.back() == name || words.back() == name + "=")) {
       return usage_error(verb.path,
                          name + " needs a value: " + name + " " + std::string(option.value.name));
     }
@@ -123,7 +125,8 @@ std::vector<Slot> add_slots(CLI::App& app, const Verb& verb) {
   std::vector<Slot> slots;
   for (const Positional& positional : verb.positionals) {
     const std::string_view name = positional.value.name;
-    CLI::Option* found = app.add_option(std::string(name))->expected(1);
+    CLI::Option* found = app.add_option(std::string(name));
+    found->expected(positional.value.several ? -1 : 1);  // -1: at least one
     slots.push_back({name, positional.value, false, positional.required, found});
   }
   for (const Option& option : options_of(verb)) {
@@ -147,14 +150,17 @@ Result<Arguments> take(const Verb& verb, const std::vector<Slot>& slots) {
       if (!slot.is_required) continue;
       return std::unexpected(usage_error(verb.path, std::string(slot.name) + " is missing"));
     }
-    if (given.size() > 1 && !slot.is_flag) {
+    if (given.size() > 1 && !slot.is_flag && !slot.value.several) {
       return std::unexpected(usage_error(
           verb.path, std::string(slot.name) + " is given more than once; give it once"));
     }
-    if (auto wrong = check_choice(verb, slot.name, slot.value, given.front())) {
-      return std::unexpected(*std::move(wrong));
+    for (const std::string& each : given) {
+      if (auto wrong = check_choice(verb, slot.name, slot.value, each)) {
+        return std::unexpected(*std::move(wrong));
+      }
+      if (slot.value.several) arguments.add(slot.name, each);
     }
-    arguments.set(slot.name, given.front());
+    if (!slot.value.several) arguments.set(slot.name, given.front());
   }
   return arguments;
 }

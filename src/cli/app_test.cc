@@ -24,7 +24,19 @@ constexpr Option paint_options[] = {
     {.name = "--json", .help = "Print JSON."},
     {.name = "--finish", .value = {.name = "HOW", .choices = colours}, .help = "How it looks."},
 };
+constexpr Positional walls[] = {{.value = {.name = "WALL", .several = true}, .help = "Which."}};
+constexpr Option wash_options[] = {
+    {.name = "--with", .letter = 'w', .value = {.name = "WHAT", .several = true}, .help = "What."},
+    {.name = "--warmth", .value = {.name = "N"}, .help = "How warm."},
+};
 constexpr Verb verbs[] = {
+    {.path = "wash",
+     .summary = "wash walls",
+     .description = "Washes.",
+     .positionals = walls,
+     .options = wash_options,
+     .examples = {},
+     .run = never_run},
     {.path = "paint",
      .summary = "paint a wall",
      .description = "Paints.",
@@ -168,10 +180,25 @@ TEST(Parse, SaysWhatIsMissingOrTooMuch) {
             "--coats needs a value: --coats N\nRun 'pawl paint --help'");
   EXPECT_EQ(complaint({"paint", "north", "--coats="}),
             "--coats needs a value: --coats N\nRun 'pawl paint --help'");
+  EXPECT_EQ(complaint({"wash", "north", "-w"}),
+            "--with needs a value: --with WHAT\nRun 'pawl wash --help'");
   EXPECT_EQ(complaint({"paint", "north", "--json=yes"}),
             "--json takes no value; give it alone\nRun 'pawl paint --help'");
   EXPECT_EQ(complaint({"paint", "north", "--coats", "1", "--coats", "2"}),
             "--coats is given more than once; give it once\nRun 'pawl paint --help'");
+}
+
+TEST(Parse, TakesSeveralWhereSeveralMayBe) {
+  using Words = std::vector<std::string>;
+  const Call taken =
+      call({"wash", "north", "-w", "water", "south", "--warmth", "-5", "--with=soap", "east"});
+  EXPECT_EQ(taken.arguments.values("WALL"), (Words{"north", "south", "east"}));
+  EXPECT_EQ(taken.arguments.values("--with"), (Words{"water", "soap"}));
+  EXPECT_EQ(taken.arguments.value("WALL"), "north");
+  EXPECT_EQ(taken.arguments.value("--warmth"), "-5");
+  EXPECT_TRUE(call({"wash", "north"}).arguments.values("--with").empty());
+  EXPECT_FALSE(call({"wash", "north"}).arguments.has("--with"));
+  EXPECT_EQ(complaint({"wash"}), "WALL is missing\nRun 'pawl wash --help'");
 }
 
 TEST(Parse, SaysWhatIsAllowed) {

@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <expected>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "adapter/file/audit_log.h"
+#include "adapter/file/audit_log_check.h"
 #include "adapter/system/system_clock.h"
 #include "base/bounds.h"
 #include "base/json.h"
@@ -19,22 +21,12 @@
 #include "cli/audit_text.h"
 #include "cli/configuration.h"
 #include "cli/output.h"
-#include "core/audit/verifier.h"
 
 namespace pawl::cli {
 namespace {
 
 // Between two looks at a log that is followed.
 constexpr std::chrono::milliseconds look_pause(200);
-
-struct Verdict {
-  audit::Link head;  // the last record that is as it was written
-  std::uint64_t verified = 0;
-  std::optional<audit::Anchor> anchor;
-  std::optional<audit::Flaw> flaw;
-  std::size_t files = 0;
-  std::string flawed_file;
-};
 
 // The log that was named, or the first file that the configuration names.
 Result<std::string> log_path(const Arguments& arguments, const config::Audit& audit) {
@@ -67,43 +59,17 @@ Result<audit::Anchor> anchor_in(const std::string& file) {
   return failure(Code::usage, "--anchor: cannot use '" + file + "': " + anchor.error().message);
 }
 
-Result<Verdict> verify(const std::string& path, std::optional<audit::Anchor> noted) {
-  const AuditLog log = PAWL_TRY(AuditLog::open(path));
-  audit::Verifier verifier(log.last_seq() ? audit::Verifier::From::any_record
-                                          : audit::Verifier::From::first_record);
-  Verdict verdict;
-  verdict.anchor = noted ? std::move(noted) : log.anchor();
-  if (verdict.anchor) verifier.expect(*verdict.anchor);
-  for (const AuditLog::Part& part : log.parts()) {
-    if (verdict.files++ > 0) verifier.next_part();
-    PAWL_TRY(log.read(part, [&](std::string_view bytes) { verifier.take(bytes); }));
-  }
-  verdict.flaw = verifier.finish();
-  verdict.head = verifier.head();
-  verdict.verified = verifier.verified();
-  if (!verdict.flaw && log.last_seq() && *log.last_seq() != verdict.head.seq) {
-    verdict.flaw =
-        audit::Flaw{.fault = audit::Fault::missing,
-                    .part = 0,
-                    .line = verdict.verified + 1,
-                    .message = "the file is named after record " + std::to_string(*log.last_seq()) +
-                               ", and does not end with it"};
-  }
-  if (!verdict.flaw && !log.anchor_problem().empty()) {
-    verdict.flaw = audit::Flaw{.fault = audit::Fault::changed,
-                               .part = log.parts().size() - 1,
-                               .line = verdict.verified,
-                               .message = log.anchor_problem()};
-  }
-  if (verdict.flaw) verdict.flawed_file = log.parts()[verdict.flaw->part].path;
-  return verdict;
+Result<AuditVerdict> verify(const std::string& path, std::optional<audit::Anchor> noted) {
+  const auto check = PAWL_TRY(AuditLogCheck::open(path, std::move(noted)));
+  PAWL_TRY(check->go_on(std::numeric_limits<std::size_t>::max()));
+  return check->verdict();
 }
 
 json::Value number(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
 }
 
-std::string verdict_json(const std::string& path, const Verdict& verdict) {
+std::string verdict_json(const std::string& path, const AuditVerdict& verdict) {
   json::Value flaw;
   if (verdict.flaw) {
     flaw = json::Object{{"fault", to_string(verdict.flaw->fault)},
@@ -133,12 +99,12 @@ std::string advice(audit::Fault fault) {
   return "keep the file as it is and compare it with a copy from before";
 }
 
-std::string verified(const Verdict& verdict) {
+std::string verified(const AuditVerdict& verdict) {
   return std::to_string(verdict.verified) + (verdict.verified == 1 ? " record" : " records") +
          " verified, last seq " + std::to_string(verdict.head.seq);
 }
 
-std::string verdict_text(const std::string& path, const Verdict& verdict) {
+std::string verdict_text(const std::string& path, const AuditVerdict& verdict) {
   std::string text = path + ": ok, " + verified(verdict) + ", hash " + verdict.head.hash;
   if (verdict.files > 1) text += ", in " + std::to_string(verdict.files) + " files";
   return text + "\n" +
@@ -196,7 +162,7 @@ int audit_verify(const Arguments& arguments) {
     if (!anchor) return fail(anchor.error());
     noted = *std::move(anchor);
   }
-  const Result<Verdict> verdict = verify(*path, std::move(noted));
+  const Result<AuditVerdict> verdict = verify(*path, std::move(noted));
   if (!verdict) return fail(verdict.error());
   if (arguments.has("--json")) print(verdict_json(*path, *verdict));
   if (verdict->flaw) {

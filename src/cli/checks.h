@@ -12,6 +12,7 @@
 #include "config/load.h"
 #include "core/audit/anchor.h"
 #include "pawl/clock.h"
+#include "port/object_store.h"
 
 namespace pawl::cli {
 
@@ -33,6 +34,11 @@ Finding check_record_store(const config::Idempotency& idempotency, Clock& clock)
 // takes the credentials and agrees on the time (order_checks.cc).
 std::vector<Finding> check_orders(const config::Config& config, Clock& clock);
 Finding check_venue_clock(const std::string& venue, std::optional<Instant> venue_time, Instant now);
+
+// Of the queue: whether its store answers, keeps conditional writes and agrees on the time, whether
+// its log is whole and on time, and how many tasks there are (queue_checks.cc).
+std::vector<Finding> check_queue_store(const config::Config& config, Clock& clock);
+Finding check_queue_clock(const std::optional<TimeSample>& sample);
 
 // Of a file the folder, the log and the room on its disk; of a stream the server (audit_checks.cc).
 std::vector<Finding> check_audit(const config::Audit& audit);

@@ -272,7 +272,7 @@ TEST(CheckAddress, RefusesOneThatAnotherProgramHas) {
 
 TEST(CheckAddress, RefusesOneThatIsNotOfThisMachine) {
   const Finding finding = check_admin_address(
-      {.listen = parse_endpoint("192.0.2.1:9").value(), .token = {}, .hosts = {}});
+      {.listen = parse_endpoint("192.0.2.1:9").value(), .token = {}, .hosts = {}, .panel = {}});
   EXPECT_EQ(finding.health, Health::fail);
   EXPECT_THAT(finding.found, HasSubstr("choose an address that this machine has"));
 }

@@ -76,7 +76,26 @@ std::string case_patterns(std::span<const Verb> verbs) {
 struct Choices {
   std::string words;
   bool files = false;
+  std::string_view asks = {};  // pawl prints more
 };
+
+// What pawl itself knows, as a command of the shell: a function of each script gives it the
+// configuration that was typed. `typed` is how the shell names what stands before the cursor.
+std::string asked(std::string_view verb, std::string_view typed) {
+  constexpr std::string_view place = "TYPED";
+  std::string out = "_pawl_ask " + std::string(verb);
+  if (out.ends_with(place)) out.replace(out.size() - place.size(), place.size(), typed);
+  return out;
+}
+std::string bash_asked(std::string_view verb) {
+  return verb.empty() ? "" : " \"$(" + asked(verb, "\"$cur\"") + ")\"";
+}
+std::string zsh_asked(std::string_view verb) {
+  return "($(" + asked(verb, "\"$PREFIX\"") + "))";
+}
+std::string fish_asked(std::string_view verb) {
+  return "(" + asked(verb, "(commandline -ct | string replace -r '^--[a-z]*=' '')") + ")";
+}
 
 // What may stand at a place, apart from the value of an option.
 Choices choices_at(std::span<const Verb> verbs, const std::string& place) {
@@ -86,6 +105,7 @@ Choices choices_at(std::span<const Verb> verbs, const std::string& place) {
     for (const Positional& positional : verb->positionals) {
       words.insert(words.end(), positional.value.choices.begin(), positional.value.choices.end());
       choices.files = choices.files || positional.value.is_file;
+      if (choices.asks.empty()) choices.asks = positional.value.asks;
     }
     for (const Option& option : options_of(*verb)) words.push_back(option.name);
   } else if (place.empty()) {
@@ -103,9 +123,13 @@ std::string bash_values(std::span<const Verb> verbs) {
   for (const Verb& verb : verbs) {
     for (const Option& option : options_of(verb)) {
       if (option.is_flag()) continue;
-      out += "    " + shell_quoted(join(verb.path, option.name)) + ") _pawl_reply " +
-             (option.value.is_file ? "files" : "words") + " " +
-             shell_quoted(joined(option.value.choices)) + "; return ;;\n";
+      std::string names = shell_quoted(join(verb.path, option.name));
+      if (option.letter != '\0') {
+        names += " | " + shell_quoted(join(verb.path, std::string{'-', option.letter}));
+      }
+      out += "    " + names + ") _pawl_reply " + (option.value.is_file ? "files" : "words") + " " +
+             shell_quoted(joined(option.value.choices)) + bash_asked(option.value.asks) +
+             "; return ;;\n";
     }
   }
   return out;
@@ -123,6 +147,7 @@ std::string zsh_text(std::string_view text) {
 std::string zsh_value(const Value& value) {
   const std::string action = !value.choices.empty() ? "(" + joined(value.choices) + ")"
                              : value.is_file        ? "_files"
+                             : !value.asks.empty()  ? zsh_asked(value.asks)
                                                     : " ";
   return ":" + zsh_text(value.name) + ":" + action;
 }
@@ -133,7 +158,8 @@ std::string zsh_option(const Option& option) {
   std::string out;
   if (option.letter != '\0') {
     const std::string letter{'-', option.letter};
-    out = " " + shell_quoted("(" + letter + " " + name + ")" + letter + help);
+    out = " " + shell_quoted("(" + letter + " " + name + ")" + letter +
+                             (option.is_flag() ? help : "+" + help + zsh_value(option.value)));
     name.insert(0, "(" + letter + " " + name + ")");
   }
   return out + " " +
@@ -144,8 +170,9 @@ std::string zsh_arguments(const Verb& verb) {
   std::string out = "      _arguments";
   for (const Option& option : options_of(verb)) out += " \\\n       " + zsh_option(option);
   for (std::size_t i = 0; i < verb.positionals.size(); ++i) {
+    const Value& value = verb.positionals[i].value;
     out += " \\\n        " +
-           shell_quoted(std::to_string(i + 1) + zsh_value(verb.positionals[i].value));
+           shell_quoted((value.several ? "*" : std::to_string(i + 1)) + zsh_value(value));
   }
   return out + " ;;\n";
 }
@@ -174,6 +201,7 @@ std::string fish_line(const std::string& place, const std::string& rest) {
 }
 
 std::string fish_value(const Value& value) {
+  if (!value.asks.empty()) return " -x -a " + fish_quoted(fish_asked(value.asks));
   if (value.is_file) return " -r -F";
   return value.choices.empty() ? " -x" : " -x -a " + fish_quoted(joined(value.choices));
 }
@@ -188,8 +216,12 @@ std::string fish_verb(const Verb& verb) {
     out += fish_line(place, line + " -d " + fish_quoted(brief(option.help)));
   }
   for (const Positional& positional : verb.positionals) {
-    const std::string choices = joined(positional.value.choices);
-    out += fish_line(place, positional.value.is_file ? "-F" : "-a " + fish_quoted(choices));
+    const Value& value = positional.value;
+    const std::string choices = value.asks.empty() ? joined(value.choices) : fish_asked(value.asks);
+    if (value.is_file) out += fish_line(place, "-F");
+    if (!value.is_file || !value.asks.empty()) {
+      out += fish_line(place, "-a " + fish_quoted(choices));
+    }
   }
   return out;
 }
@@ -201,19 +233,36 @@ std::string bash_completions(std::span<const Verb> verbs) {
   for (const std::string& place : places(verbs)) {
     const Choices choices = choices_at(verbs, place);
     branches += "    " + shell_quoted(place) + ") _pawl_reply " +
-                (choices.files ? "both" : "words") + " " + shell_quoted(choices.words) + " ;;\n";
+                (choices.files ? "both" : "words") + " " + shell_quoted(choices.words) +
+                bash_asked(choices.asks) + " ;;\n";
   }
   return R"(# bash completions for pawl; made by 'pawl completions bash'
 
-# _pawl_reply words|files|both WORDS
+# _pawl_reply words|files|both WORDS [LINES]
 _pawl_reply() {
-  local candidates=()
+  local candidates=() line
   [[ $1 == files ]] || mapfile -t candidates < <(compgen -W "$2" -- "$cur")
   COMPREPLY=("${candidates[@]}")
+  # Names that somebody else chose: nothing in them is expanded.
+  while IFS= read -r line; do
+    [[ -n $line && $line == "$cur"* ]] || continue
+    printf -v line %q "$line"
+    COMPREPLY+=("$line")
+  done <<< "${3-}"
   [[ $1 == words ]] && return
   compopt -o filenames 2>/dev/null
   mapfile -t candidates < <(compgen -f -- "$cur")
   COMPREPLY+=("${candidates[@]}")
+}
+
+_pawl_ask() {
+  local i config=()
+  for ((i = 1; i < COMP_CWORD - 1; ++i)); do
+    [[ ${COMP_WORDS[i]} == --config ]] || continue
+    config=(--config "${COMP_WORDS[i+1]}")
+    [[ ${COMP_WORDS[i+1]} == '=' ]] && config=(--config "${COMP_WORDS[i+2]}")
+  done
+  pawl "$@" "${config[@]}" 2>/dev/null
 }
 
 _pawl() {
@@ -252,6 +301,14 @@ std::string zsh_completions(std::span<const Verb> verbs) {
   }
   return R"(#compdef pawl
 # zsh completions for pawl; made by 'pawl completions zsh'
+
+_pawl_ask() {
+  local -a config
+  local at=${words[(I)--config]} joined=${words[(R)--config=*]}
+  (( at > 0 )) && config=(--config "${(Q)words[at+1]}")
+  [[ -n $joined ]] && config=("${(Q)joined}")
+  pawl "$@" $config 2>/dev/null
+}
 
 _pawl() {
   local place='' word used=0
@@ -307,6 +364,20 @@ function __pawl_at
     end
   end
   test "$place" = "$argv[1]"
+end
+
+function _pawl_ask
+  set -l config
+  set -l typed (commandline -opc)
+  for i in (seq (count $typed))
+    switch $typed[$i]
+      case --config
+        set config --config $typed[(math $i + 1)]
+      case '--config=*'
+        set config $typed[$i]
+    end
+  end
+  pawl $argv $config 2>/dev/null
 end
 
 complete -c pawl -f

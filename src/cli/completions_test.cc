@@ -54,7 +54,10 @@ TEST(Completions, OfBashOfferChoicesAndValues) {
   const std::string script = bash_completions(singing);
   EXPECT_THAT(script, HasSubstr("' choir' | 'choir sing')"));
   EXPECT_THAT(script, HasSubstr("'choir') _pawl_reply words 'sing --help'"));
-  EXPECT_THAT(script, HasSubstr("'choir sing --pitch') _pawl_reply words 'loud soft'; return ;;"));
+  EXPECT_THAT(
+      script,
+      HasSubstr(
+          "'choir sing --pitch' | 'choir sing -p') _pawl_reply words 'loud soft'; return ;;"));
   EXPECT_THAT(script, HasSubstr("'choir sing --config') _pawl_reply files ''; return ;;"));
   EXPECT_THAT(script,
               HasSubstr("'choir sing') _pawl_reply words 'loud soft --pitch --config --help'"));
@@ -65,6 +68,8 @@ TEST(Completions, OfZshKeepSpecialCharactersOutOfTheSpecifications) {
   EXPECT_THAT(
       script,
       HasSubstr(R"('(-p --pitch)--pitch=[It'\''s \[high\]\: '\''yes'\'']:A\:B:(loud soft)')"));
+  EXPECT_THAT(script,
+              HasSubstr(R"(--pitch)-p+[It'\''s \[high\]\: '\''yes'\'']:A\:B:(loud soft)')"));
   EXPECT_THAT(script, HasSubstr("'1:TONE:(loud soft)'"));
   EXPECT_THAT(script, HasSubstr(R"('sing:don'\''t stop\: sing')"));
 }
@@ -74,6 +79,38 @@ TEST(Completions, OfFishQuoteWhatTheySay) {
   EXPECT_THAT(script, HasSubstr(R"(-l pitch -s p -x -a 'loud soft' -d 'It\'s [high]: \'yes\'')"));
   EXPECT_THAT(script, HasSubstr(R"(-a sing -d 'don\'t stop: sing')"));
   EXPECT_THAT(script, HasSubstr("-l config -r -F"));
+}
+
+constexpr Positional songs[] = {
+    {.value = {.name = "SONG", .several = true, .asks = "song list"}, .help = "Which."}};
+constexpr Verb humming[] = {{.path = "hum",
+                             .summary = "hum",
+                             .description = "Hums.",
+                             .positionals = songs,
+                             .examples = {},
+                             .run = nullptr}};
+
+TEST(Completions, AskPawlForWhatOnlyItKnows) {
+  EXPECT_THAT(bash_completions(humming), HasSubstr("'hum') _pawl_reply words '--config --help' "
+                                                   "\"$(_pawl_ask song list)\""));
+  EXPECT_THAT(zsh_completions(humming), HasSubstr("'*:SONG:($(_pawl_ask song list))'"));
+  EXPECT_THAT(fish_completions(humming), HasSubstr("-a '(_pawl_ask song list)'"));
+}
+
+constexpr Positional begun[] = {
+    {.value = {.name = "SONG", .several = true, .asks = "song list --from TYPED"},
+     .help = "Which."}};
+constexpr Verb whistling[] = {{.path = "whistle",
+                               .summary = "whistle",
+                               .description = "Whistles.",
+                               .positionals = begun,
+                               .examples = {},
+                               .run = nullptr}};
+
+TEST(Completions, TellPawlWhatWasTyped) {
+  EXPECT_THAT(bash_completions(whistling), HasSubstr("_pawl_ask song list --from \"$cur\")"));
+  EXPECT_THAT(zsh_completions(whistling), HasSubstr("_pawl_ask song list --from \"$PREFIX\")"));
+  EXPECT_THAT(fish_completions(whistling), HasSubstr("--from (commandline -ct"));
 }
 
 }  // namespace

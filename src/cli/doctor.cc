@@ -62,6 +62,7 @@ std::vector<Finding> examine(const std::string& config_file, Clock& clock) {
     std::ranges::move(check_limit_stores(loaded->limits, clock), std::back_inserter(findings));
     findings.push_back(check_record_store(loaded->idempotency, clock));
     std::ranges::move(check_orders(*loaded, clock), std::back_inserter(findings));
+    std::ranges::move(check_queue_store(*loaded, clock), std::back_inserter(findings));
     std::ranges::move(check_audit(loaded->audit), std::back_inserter(findings));
   }
   const std::int64_t connections =

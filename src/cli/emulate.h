@@ -1,4 +1,5 @@
-// `pawl emulate`: a venue that is not one, for testing programs that trade. See docs/emulators.md.
+// `pawl emulate`: a server that is not the real one, for testing programs that trade, or that keep
+// objects. See docs/emulators.md.
 #pragma once
 
 #include "cli/verb.h"
@@ -28,7 +29,8 @@ inline constexpr Option emulate_options[] = {
      .help = "A line of JSON for every call."},
     {.name = "--book",
      .value = {.name = "FILE", .is_file = true},
-     .help = "Where orders are kept, so that they outlive the emulator. Without it they do not."},
+     .help = "Where orders or objects are kept, so that they outlive the emulator. Without it they "
+             "do not."},
 };
 inline constexpr ExitCode emulate_codes[] = {
     {0, "a signal ended it"},
@@ -40,14 +42,16 @@ inline constexpr Example emulate_examples[] = {
     {"pawl emulate saxo --listen 127.0.0.1:9200 --control 127.0.0.1:9201", "a Saxo without faults"},
     {"pawl emulate okx --faults faults.json --log calls.jsonl --book orders.jsonl",
      "an OKX with them; every call is logged, orders are kept"},
+    {"pawl emulate s3 --listen 127.0.0.1:9300", "an S3 with the bucket pawl"},
 };
 inline constexpr Verb emulate_verb = {
     .path = "emulate",
-    .summary = "stand in for a venue, with faults on purpose",
+    .summary = "stand in for a venue or for S3, with faults on purpose",
     .description =
         "Serves the trading API of the venue from an order book of its own: limits, duplicate "
-        "windows, retention, and every fault that is asked for by a script or a seed. Prints "
-        "where it listens. Any program can be tested against it. It reads no configuration.",
+        "windows, retention, and every fault that is asked for by a script or a seed; or an S3 "
+        "with signatures, conditional writes and requests counted by kind. Prints where it "
+        "listens. Any program can be tested against it. It reads no configuration.",
     .positionals = emulate_positionals,
     .options = emulate_options,
     .exit_codes = emulate_codes,

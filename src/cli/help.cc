@@ -119,6 +119,7 @@ std::string usage(const Verb& verb) {
   for (const Positional& positional : verb.positionals) {
     const std::string name(positional.value.name);
     out += positional.required ? " " + name : " [" + name + "]";
+    if (positional.value.several) out += "...";
   }
   return out;
 }

@@ -56,7 +56,7 @@ Result<KeptRecord> find_meant(RecordStore& store, const Arguments& arguments) {
   Result<KeptRecord> whole = find(store, typed);
   if (whole || whole.error().code != Code::not_found) return whole;
   const auto records = PAWL_TRY(answer_of<std::vector<KeptRecord>>(
-      [&](auto done) { store.list(typed.scope, bounds::record_list_max, std::move(done)); }));
+      [&](auto done) { store.list({.scope = typed.scope}, std::move(done)); }));
   std::vector<RecordKey> meant;
   for (const KeptRecord& each : records) {
     const auto write = request::parse_record_key(each.key.key);
@@ -105,8 +105,9 @@ Result<void> list(const config::Config& config, const Arguments& arguments) {
   SystemClock clock;
   const auto store = PAWL_TRY(open_store(config.idempotency, clock));
   const std::string tenant = arguments.has("--tenant") ? arguments.value("--tenant") : "";
-  const auto records = PAWL_TRY(answer_of<std::vector<KeptRecord>>(
-      [&](auto done) { store->list(tenant, static_cast<std::size_t>(*limit), std::move(done)); }));
+  const auto records = PAWL_TRY(answer_of<std::vector<KeptRecord>>([&](auto done) {
+    store->list({.scope = tenant, .limit = static_cast<std::size_t>(*limit)}, std::move(done));
+  }));
   print(arguments.has("--json") ? records_json(records) : records_text(records));
   return {};
 }

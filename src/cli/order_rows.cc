@@ -1,6 +1,5 @@
 #include "cli/order_rows.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -8,15 +7,6 @@
 
 namespace pawl::cli {
 namespace {
-
-template <std::size_t A, std::size_t B>
-constexpr std::array<Option, A + B> joined(const std::array<Option, A>& a,
-                                           const std::array<Option, B>& b) {
-  std::array<Option, A + B> out;
-  std::ranges::copy(a, out.begin());
-  std::ranges::copy(b, out.begin() + A);
-  return out;
-}
 
 constexpr std::string_view venues[] = {"saxo", "okx"};
 constexpr std::string_view sides[] = {"buy", "sell"};

@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/json.h"
-#include "base/text.h"
 #include "cli/table.h"
+#include "cli/words.h"
 
 namespace pawl::cli {
 namespace {
@@ -14,33 +13,7 @@ namespace {
 using order::Intent;
 using order::Status;
 
-constexpr std::string_view green = "\033[32m";
-constexpr std::string_view red = "\033[31m";
 constexpr std::string_view alarm = "\033[1;97;41m";
-constexpr std::string_view plain = "\033[0m";
-
-// As it is where nobody can misread it.
-std::string word(std::string_view text) {
-  if (text.empty()) return "-";
-  if (is_visible(text) && text.find_first_of("\"\\") == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string out;
-  json::append_quoted(out, text);
-  return out;
-}
-
-// A sentence: on one line, without what disturbs a terminal, and without quotes around it.
-std::string sentence(std::string_view text) {
-  std::string out;
-  json::append_quoted(out, text);
-  return out.substr(1, out.size() - 2);
-}
-
-std::string painted(std::string_view text, std::string_view with, bool colour) {
-  if (!colour || with.empty()) return std::string(text);
-  return std::string(with).append(text).append(plain);
-}
 
 std::string_view colour_of(PlacedAs as) {
   switch (as) {
@@ -242,11 +215,8 @@ std::string backfill_text(const BackfillSummary& summary) {
 }
 
 std::string progress_text(const BackfillProgress& progress) {
-  constexpr int width = 20;
-  const int done = std::clamp(progress.done_milli * width / 1000, 0, width);
-  std::string bar(static_cast<std::size_t>(done), '#');
-  bar.append(static_cast<std::size_t>(width - done), '.');
-  std::string out = sentence(progress.venue) + " [" + bar + "] " +
+  const auto done = static_cast<std::uint64_t>(std::clamp(progress.done_milli, 0, 1000));
+  std::string out = sentence(progress.venue) + " " + bar(done, 1000) + " " +
                     std::to_string(progress.done_milli / 10) + "%  " + orders_of(progress.orders) +
                     ", " + std::to_string(progress.inserted) + " new";
   if (progress.orders > 0) out += ", back to " + to_string(progress.reached).substr(0, 10);

@@ -1,12 +1,9 @@
 #include "cli/order_verbs.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -231,24 +228,6 @@ Result<int> quota(OrderSession& session, const Arguments& arguments) {
       PAWL_TRY(answer_of<order::Quota>([&](auto done) { session.desk().quota(std::move(done)); }));
   print(arguments.has("--json") ? lined(whole_json_of(used)) : quota_text(used, colour_wanted()));
   return 0;
-}
-
-Result<std::string> contents_of(const std::string& file) {
-  std::ostringstream text;
-  if (file == "-") {
-    text << std::cin.rdbuf();
-    return text.str();
-  }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return failure(Code::not_found, "cannot read '" + file + "'; name a file of orders");
-  text << stream.rdbuf();
-  return text.str();
-}
-
-// The exit code that says the most: what is unresolved comes before what failed, that before no.
-int worst_of(int a, int b) {
-  constexpr int order_of_weight[] = {4, 70, 6, 5, 1, 2, 3, 0};
-  return *std::ranges::find_if(order_of_weight, [&](int code) { return code == a || code == b; });
 }
 
 Result<int> batch(OrderSession& session, const Arguments& arguments) {

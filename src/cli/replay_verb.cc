@@ -10,8 +10,10 @@
 #include "adapter/system/system_zones.h"
 #include "base/json.h"
 #include "cli/output.h"
+#include "cli/queue_verbs.h"
 #include "core/audit/replay.h"
 #include "core/audit/verifier.h"
+#include "core/queue/task.h"
 
 namespace pawl::cli {
 namespace {
@@ -199,6 +201,7 @@ std::optional<Error> first_wrong(const AuditLog& log, const Tally& tally) {
 
 int replay(const Arguments& arguments) {
   const std::string& path = arguments.value("FILE");
+  if (queue::parse_task_id(path)) return task_replay(arguments);
   const Result<AuditLog> log = AuditLog::open(path);
   if (!log) return fail(log.error());
   const Result<Tally> tally = take_all(*log);

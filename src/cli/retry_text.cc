@@ -165,7 +165,7 @@ std::string policies_text(const config::Retry& retry) {
   return out + (out.find('*') == std::string::npos ? "" : "* not the default\n");
 }
 
-std::string policies_json(const config::Retry& retry) {
+json::Array policy_list(const config::Retry& retry) {
   json::Array policies;
   for (const Line& line : lines_of(policy_table(retry))) {
     json::Array changed;
@@ -178,8 +178,12 @@ std::string policies_json(const config::Retry& retry) {
     object["changed"] = std::move(changed);
     policies.push_back(std::move(object));
   }
+  return policies;
+}
+
+std::string policies_json(const config::Retry& retry) {
   const json::Object result{
-      {"policies", std::move(policies)},
+      {"policies", policy_list(retry)},
       {"any_other", policy_json(config::written_out(retry::default_policy()))},
       {"budget", json::Object{{"ratio", json::Number{print_ratio(retry.budget.ratio_milli)}},
                               {"min_per_second", retry.budget.min_per_second}}},

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "config/config.h"
 #include "core/retry/classify.h"
 #include "pawl/result.h"
@@ -16,6 +17,8 @@ namespace pawl::cli {
 
 std::string policies_text(const config::Retry& retry);
 std::string policies_json(const config::Retry& retry);
+// One for each category, as the admin API tells them.
+json::Array policy_list(const config::Retry& retry);
 
 // What was seen means this, and which row says so.
 struct Verdict {

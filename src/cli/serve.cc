@@ -16,13 +16,17 @@
 #include "cli/log_settings.h"
 #include "cli/order_service.h"
 #include "cli/probe.h"
+#include "cli/queue_service.h"
 #include "cli/retry_alert.h"
+#include "cli/retry_text.h"
+#include "cli/store_states.h"
 #include "cli/webhook_desk.h"
 #include "config/places.h"
 #include "log/logger.h"
 #include "log/sink.h"
 #include "metrics/metrics.h"
 #include "runtime/engine.h"
+#include "runtime/retry_tally.h"
 
 namespace pawl::cli {
 namespace {
@@ -33,16 +37,47 @@ void say_note(EventSink& audit, const log::Logger& logger) {
   }
 }
 
+// What is served besides requests, where it is configured.
+struct Services {
+  void tick() const {
+    if (orders) orders->tick();
+    if (queue) queue->tick();
+  }
+  void drain() const {
+    if (orders) orders->drain();
+    if (queue) queue->drain();
+  }
+  void stop() const {
+    if (orders) orders->stop();  // what was on the wire is recorded
+    if (queue) queue->stop();
+  }
+
+  std::optional<std::string> orders_said() const {
+    return orders ? std::optional(orders->degraded()) : std::nullopt;
+  }
+  std::optional<std::string> queue_said() const {
+    return queue ? std::optional(queue->degraded()) : std::nullopt;
+  }
+
+  std::unique_ptr<OrderService> orders;
+  std::unique_ptr<QueueService> queue;
+};
+
 // Empty, or what works less well than it should.
-std::string degraded(CounterStores& counters, RecordStore& records, const OrderService* orders) {
+std::string degraded(CounterStores& counters, RecordStore& records, const Services& services) {
   std::string out = counters.degraded();
-  if (const std::string said = orders == nullptr ? "" : orders->degraded(); !said.empty()) {
-    out.append(out.empty() ? "" : "; ").append(said);
-  }
-  if (const Result<void> health = records.health(); !health) {
-    out.append(out.empty() ? "" : "; ").append("idempotency: ").append(health.error().message);
-  }
+  const auto add = [&out](const std::string& said) {
+    if (!said.empty()) out.append(out.empty() ? "" : "; ").append(said);
+  };
+  if (services.orders) add(services.orders->degraded());
+  if (services.queue) add(services.queue->degraded());
+  const Result<void> health = records.health();
+  if (!health) add("idempotency: " + health.error().message);
   return out;
+}
+
+json::Value retry_policies(const config::Config& config) {
+  return policy_list(config.retry);
 }
 
 std::string upstreams_of(const config::Server& server) {
@@ -82,9 +117,10 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
   metrics::Registry metrics;
   PAWL_TRY(require_free(config.server.listen, "server.listen"));
   PAWL_TRY(require_free(config.server.admin.listen, "server.admin.listen"));
-  const std::unique_ptr<EventSink> sinks = PAWL_TRY(open_audit(audit_settings(config.audit)));
-  RetryAlert retries(*sinks, config.audit.retry_alert, {clock, logger, metrics});
-  EventSink& audit = retries.sink();
+  const OpenedAudit log = PAWL_TRY(open_probed_audit(audit_settings(config.audit)));
+  RetryAlert retries(*log.sink, config.audit.retry_alert, {clock, logger, metrics});
+  RetryTally tally(retries.sink());
+  EventSink& audit = tally;
   say_note(audit, logger);
   const std::unique_ptr<CounterStores> counters =
       PAWL_TRY(CounterStores::open(config.limits, {clock, entropy, logger, metrics}));
@@ -92,8 +128,17 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
       PAWL_TRY(open_records(config.idempotency.store, config.idempotency.durability, clock));
   const std::unique_ptr<WebhookDesk> hooks =
       PAWL_TRY(WebhookDesk::open(config.webhooks, {clock, *records, audit, metrics}));
-  const std::unique_ptr<OrderService> orders =
-      PAWL_TRY(OrderService::open(config, {clock, entropy, audit, logger, metrics}));
+  Services services;
+  services.orders = PAWL_TRY(OrderService::open(config, {clock, entropy, audit, logger, metrics}));
+  services.queue = PAWL_TRY(QueueService::open(config, {clock, entropy, logger, metrics}));
+  DurabilityProbes probes(clock);
+  add_probes(probes, config,
+             {.clock = clock,
+              .records = *records,
+              .audit = log.durability,
+              .has_orders = services.orders != nullptr,
+              .has_queue = services.queue != nullptr});
+  probes.begin();
   std::optional<AuditPages> trail = audit_pages(config.audit);
   Engine engine(
       {.clock = clock, .counters = counters->store(), .audit = audit, .records = records.get()});
@@ -109,38 +154,43 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
     counters->tick();
     retries.tick();
     hooks->tick();
-    if (orders) orders->tick();
+    services.tick();
   };
-  const auto draining = [&] {
-    if (orders) orders->drain();
-  };
-  gateway::Gateway gateway(config,
-                           {.engine = engine,
-                            .clock = clock,
-                            .entropy = entropy,
-                            .counters = counters->store(),
-                            .records = *records,
-                            .audit = audit,
-                            .trail = trail ? &*trail : nullptr,
-                            .webhooks = &hooks->webhooks(),
-                            .orders = orders ? &orders->desk() : nullptr,
-                            .log_output = output,
-                            .metrics = metrics,
-                            .reload = std::move(reload),
-                            .reloaded = reloaded,
-                            .health = [&] { return counters->store().health(); },
-                            .degraded = [&] { return degraded(*counters, *records, orders.get()); },
-                            .every_second = every_second,
-                            .draining = draining});
+  gateway::Gateway gateway(
+      config, {.engine = engine,
+               .clock = clock,
+               .entropy = entropy,
+               .counters = counters->store(),
+               .records = *records,
+               .audit = audit,
+               .trail = trail ? &*trail : nullptr,
+               .webhooks = &hooks->webhooks(),
+               .orders = services.orders ? &services.orders->desk() : nullptr,
+               .tasks = services.queue ? &services.queue->here() : nullptr,
+               .log_output = output,
+               .metrics = metrics,
+               .reload = std::move(reload),
+               .reloaded = reloaded,
+               .health = [&] { return counters->store().health(); },
+               .degraded = [&] { return degraded(*counters, *records, services); },
+               .stores =
+                   [&] {
+                     return store_states({probes, *counters, *records, audit,
+                                          services.orders_said(), services.queue_said()});
+                   },
+               .retry_policies = retry_policies,
+               .retries = &tally,
+               .every_second = every_second,
+               .draining = [&] { services.drain(); }});
   PAWL_TRY(gateway.listen());
   logger.info("serving", {{"version", PAWL_VERSION},
                           {"guarded", to_string(gateway.guarded_address())},
                           {"admin", to_string(gateway.admin_address())},
                           {"upstream", upstreams_of(config.server)}});
-  if (orders) orders->begin();
+  if (services.orders) services.orders->begin();
   gateway.run();
-  if (orders) orders->stop();  // what was on the wire is recorded
-  counters->drain();           // while the gateway stands, to which late answers go
+  services.stop();
+  counters->drain();  // while the gateway stands, to which late answers go
   engine.drain();
   hooks->stop();
   const Result<void> flushed = audit.flush();

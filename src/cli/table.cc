@@ -2,13 +2,17 @@
 
 #include <algorithm>
 
+#include "cli/words.h"
+
 namespace pawl::cli {
 namespace {
 
 std::vector<std::size_t> widths_of(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& cells : rows) {
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      widths[i] = std::max(widths[i], width_of(cells[i]));
+    }
   }
   return widths;
 }
@@ -29,7 +33,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::string
     std::size_t blanks = 0;
     for (std::size_t i = 0; i < rows[row].size(); ++i) {
       const std::string& cell = rows[row][i];
-      const std::size_t spare = widths[i] - cell.size();
+      const std::size_t spare = widths[i] - width_of(cell);
       const bool right = sides[i] == 'r';
       if (right) blanks += spare;
       if (!cell.empty()) {

@@ -9,7 +9,7 @@
 
 namespace pawl::cli {
 
-// Rows of as many cells as the first one, of ASCII.
+// Rows of as many cells as the first one. A character is as wide as another (words.h's width_of).
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
 // What a cell is painted with (ANSI); empty: nothing.

@@ -22,5 +22,12 @@ TEST(Table, PutsColumnsWhereItIsToldAndPaintsCells) {
             "a       \033[31m10\033[0m  ok\n");
 }
 
+TEST(Table, CountsCharactersAndNotBytes) {
+  EXPECT_EQ(table({{"name", "n"}, {"Zürich", "1"}, {"Geneva", "2"}}),
+            "name    n\n"
+            "Zürich  1\n"
+            "Geneva  2\n");
+}
+
 }  // namespace
 }  // namespace pawl::cli

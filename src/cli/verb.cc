@@ -72,6 +72,19 @@ const std::optional<std::string>& Arguments::find(std::string_view name) const {
   return found->second;
 }
 
+// The first is the value too, for who asks for one.
+void Arguments::add(std::string_view name, std::string value) {
+  std::vector<std::string>& list = lists_[std::string(name)];
+  list.push_back(std::move(value));
+  if (list.size() == 1) set(name, list.front());
+}
+
+std::vector<std::string> Arguments::values(std::string_view name) const {
+  PAWL_ASSERT(values_.contains(name));
+  const auto found = lists_.find(name);
+  return found == lists_.end() ? std::vector<std::string>() : found->second;
+}
+
 Error usage_error(std::string_view path, std::string message) {
   return Error(Code::usage, Outcome::not_applied,
                std::move(message) + "\nRun 'pawl " + join(path, "--help") + "'");

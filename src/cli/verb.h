@@ -7,6 +7,9 @@
 // Threads:  any; values.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -26,6 +29,9 @@ struct Value {
   std::string_view name = {};                      // FILE, ADDRESS:PORT
   std::span<const std::string_view> choices = {};  // empty: anything
   bool is_file = false;                            // shells offer files
+  bool several = false;                            // it may be given more than once
+  std::string_view asks = {};  // a verb of pawl; shells offer the lines that it prints; TYPED is
+                               // what was typed of the word so far
 };
 
 struct Positional {
@@ -43,6 +49,16 @@ struct Option {
 
   bool is_flag() const { return value.name.empty(); }
 };
+
+// Options that several verbs have, and more.
+template <std::size_t A, std::size_t B>
+constexpr std::array<Option, A + B> joined(const std::array<Option, A>& a,
+                                           const std::array<Option, B>& b) {
+  std::array<Option, A + B> out;
+  std::ranges::copy(a, out.begin());
+  std::ranges::copy(b, out.begin() + A);
+  return out;
+}
 
 struct ExitCode {
   int code;
@@ -91,11 +107,15 @@ class Arguments {
   bool has(std::string_view name) const { return find(name).has_value(); }
   // Of one that is there.
   const std::string& value(std::string_view name) const { return find(name).value(); }
+  // Of one that may be given more than once; empty: not at all.
+  std::vector<std::string> values(std::string_view name) const;
+  void add(std::string_view name, std::string value);
 
  private:
   const std::optional<std::string>& find(std::string_view name) const;
 
   std::map<std::string, std::optional<std::string>, std::less<>> values_;
+  std::map<std::string, std::vector<std::string>, std::less<>> lists_;
 };
 
 // Called wrongly: what is wrong, and where to read how it is done.

@@ -148,17 +148,23 @@ constexpr Example stats_examples[] = {
 };
 
 constexpr Positional replay_file[] = {
-    {.value = {.name = "FILE", .is_file = true}, .help = "The audit log."},
+    {.value = {.name = "FILE",
+               .is_file = true,
+               .asks = "list --status failed --ids --limit 1000 --prefix TYPED"},
+     .help = "The audit log; or the id of a task."},
 };
 constexpr ExitCode replay_codes[] = {
     {0, "every decision that can be taken again comes out as it was recorded"},
-    {3, "one does not, or a record is missing, out of place or changed; the first is named"},
-    {5, "there is no such file"},
-    {6, "a file cannot be read"},
+    {3,
+     "one does not, or a record is missing, out of place or changed; the first is named; of a "
+     "task: it has not failed, nor was it cancelled or expired"},
+    {5, "there is no such file, or task"},
+    {6, "a file cannot be read, or the queue's store is not available"},
 };
 constexpr Example replay_examples[] = {
     {"pawl replay data/audit.jsonl", "all its files, oldest first"},
     {"pawl replay data/audit.jsonl --json | jq .difference", "the first that differs, or null"},
+    {"pawl replay 0102030405060708090a0b0c", "a task that failed, from the start"},
 };
 
 constexpr Example retry_examples[] = {
@@ -336,7 +342,8 @@ constexpr Verb table[] = {
      .description =
          "Looks at the configuration, the addresses, the upstream, the stores, the audit "
          "log and its disk, file descriptors and clocks. It changes nothing, but that a bucket or "
-         "stream that a NATS does not have yet is made. Colour is used on a terminal, unless "
+         "stream that a NATS does not have yet is made, and that some small objects are put below "
+         "probe/ of the queue's store and removed. Colour is used on a terminal, unless "
          "NO_COLOR is set.",
      .options = json_only,
      .exit_codes = doctor_codes,
@@ -375,13 +382,14 @@ constexpr Verb table[] = {
      .examples = stats_examples,
      .run = audit_stats},
     {.path = "replay",
-     .summary = "take every decision of an audit log again",
+     .summary = "take decisions of an audit log again, or a failed task",
      .description =
          "Reads the log from its beginning, over all its files, takes every decision on retries "
          "and limits again from what its record says it was decided on, and compares. Prints how "
          "many came out alike, how many records hold no decision, and how many cannot be taken "
          "again and why. The records must be those that were written, and none may be missing or "
-         "out of place, as 'pawl audit verify' checks it.",
+         "out of place, as 'pawl audit verify' checks it. Given the id of a task, it lets one that "
+         "failed, was cancelled or has expired begin again, its counters at 0.",
      .positionals = replay_file,
      .options = json_only,
      .exit_codes = replay_codes,

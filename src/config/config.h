@@ -14,6 +14,7 @@
 
 #include "base/address.h"
 #include "base/calendar.h"
+#include "base/decimal.h"
 #include "base/on_full.h"
 #include "base/secret.h"
 #include "base/store_setting.h"
@@ -22,6 +23,7 @@
 #include "core/limit/plans.h"
 #include "core/limit/policy.h"
 #include "core/order/quota.h"
+#include "core/queue/command.h"
 #include "core/request/match.h"
 #include "core/request/write.h"
 #include "core/retry/breaker.h"
@@ -63,10 +65,18 @@ struct Tls {
   std::string key;
 };
 
+// What operators may do in the panel, and what it offers tenants near a limit.
+struct Panel {
+  bool trading = false;      // orders may be placed and changed there
+  std::string upgrade_text;  // of a call to upgrade
+  std::string upgrade_link;  // empty: none
+};
+
 struct Admin {
   Endpoint listen;
   Secret<std::string> token;       // empty: none is asked for
   std::vector<std::string> hosts;  // that a Host or Origin field may name, beside its own address
+  Panel panel;
 };
 
 struct Server {
@@ -285,6 +295,32 @@ struct Orders {
   Venues venues;
 };
 
+// What may be claimed of the queue, a type or a key.
+struct QueueLimit {
+  queue::Limited scope = queue::Limited::queue;
+  std::optional<std::string> name = {};  // of the key or type
+  std::optional<limit::Rate> rate = {};
+  std::optional<std::int64_t> running = {};  // at once
+};
+
+// Of requests to the store, for `pawl cost`.
+struct QueuePrices {
+  std::string currency;
+  Decimal put_per_1000;
+  Decimal get_per_1000;
+  Decimal list_per_1000;
+  Decimal delete_per_1000;
+};
+
+struct Queue {
+  std::string url;
+  std::uint32_t shards = 1;
+  Duration kept;   // tasks that are over
+  Duration lease;  // of a worker's claim
+  std::vector<QueueLimit> limits;
+  QueuePrices prices;
+};
+
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error };
 enum class LogFormat : std::uint8_t { text, json };
 
@@ -305,6 +341,7 @@ struct Config {
   Orders orders;
   Webhooks webhooks;
   Retry retry;
+  Queue queue;
   Audit audit;
   Log log;
 };

@@ -367,6 +367,26 @@ log: {level: trace, format: json}
   EXPECT_EQ(config.log.format, LogFormat::json);
 }
 
+TEST(Load, ReadsWhatThePanelMayDoAndOffers) {
+  const config::Panel panel =
+      loaded(
+          "server:\n  admin:\n    panel:\n      trading: true\n      upgrade_text: More room\n"
+          "      upgrade_link: https://example.org/plans?from=panel\n")
+          .server.admin.panel;
+  EXPECT_TRUE(panel.trading);
+  EXPECT_EQ(panel.upgrade_text, "More room");
+  EXPECT_EQ(panel.upgrade_link, "https://example.org/plans?from=panel");
+}
+
+TEST(Load, LeadsToNoScriptFromThePanel) {
+  for (const char* link : {"javascript:alert(1)", "data:text/html,x", "//example.org", "plans"}) {
+    EXPECT_THAT(problems_of("server:\n  admin:\n    panel:\n      upgrade_link: '" +
+                            std::string(link) + "'\n"),
+                ::testing::Not(::testing::IsEmpty()))
+        << link;
+  }
+}
+
 TEST(Load, ReadsRowsOfClassificationTables) {
   const Config config = loaded(R"(
 retry:
@@ -474,7 +494,7 @@ TEST(Load, FillsInVariablesInValuesAlone) {
             "\"${LIST}\"; allowed: ratelimit, draft7, draft6 or legacy\n");
   EXPECT_EQ(problems_of("${log}:\n  threads: 1\n", env),
             "pawl.yaml:1: \"${log}\": unknown key; allowed: server, tenants, plans, limits, "
-            "idempotency, order_control, orders, webhooks, retry, audit, log\n");
+            "idempotency, order_control, orders, webhooks, retry, queue, audit, log\n");
 }
 
 TEST(Load, NeverTellsASecret) {

@@ -164,18 +164,6 @@ Type<std::string> socket_url() {
       [](const std::string& value) { return value; });
 }
 
-// One that may be left out.
-Type<std::string> web_url_or_none() {
-  Type<std::string> type = web_url();
-  type.allowed = "\"\" or " + type.allowed;
-  type.read = [read = std::move(type.read)](Reader& reader, const Node& node,
-                                            const std::string& path) {
-    if (node.kind == Node::Kind::text && node.text.empty()) return std::optional(std::string());
-    return read(reader, node, path);
-  };
-  return type;
-}
-
 Type<std::string> account_word() {
   return scalar<std::string>(
       {"word", "\"\" or up to " + std::to_string(bounds::config_name_bytes_max) +

@@ -6,30 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config/load.h"
+#include "config/settings_fixture.h"
 #include "config/show.h"
 
 namespace pawl::config {
 namespace {
 
 using ::testing::HasSubstr;
-
-const Env no_env = [](std::string_view) { return std::nullopt; };
-const Zones utc = [](std::string_view) { return Zone::utc(); };
-
-std::string problems_of(std::string_view text) {
-  const Loaded loaded = load_text("pawl.yaml", text, no_env, utc);
-  if (loaded) return "";
-  std::string out;
-  for (const Problem& problem : loaded.error()) out += to_string(problem) + "\n";
-  return out;
-}
-
-Config loaded(std::string_view text) {
-  auto config = load_text("pawl.yaml", text, no_env, utc);
-  EXPECT_TRUE(config.has_value()) << problems_of(text);
-  return config.value_or(Config());
-}
 
 TEST(OrderSettings, ScenarioValidFrequencyConfiguration) {
   const Config config = loaded(

@@ -99,6 +99,13 @@ bool is_web_url(std::string_view text) {
   return target && target->host.find('_') == std::string::npos;
 }
 
+std::string web_url_form() {
+  return "https://HOST or http://HOST with a port, a path and a query or without, as in "
+         "https://example.org/hooks, in up to " +
+         std::to_string(bounds::webhook_url_bytes_max) +
+         " characters, without a user name, a # or a _ in the host";
+}
+
 bool is_path(std::string_view text) {
   return !text.empty() && text.size() <= bounds::config_path_bytes_max && is_printable(text);
 }
@@ -178,13 +185,12 @@ Type<Upstream> upstream() {
 }
 
 Type<std::string> web_url() {
-  return text_where(
-      {"URL",
-       "https://HOST or http://HOST with a port, a path and a query or without, as in "
-       "https://example.org/hooks, in up to " +
-           std::to_string(bounds::webhook_url_bytes_max) +
-           " characters, without a user name, a # or a _ in the host"},
-      is_web_url);
+  return text_where({"URL", web_url_form()}, is_web_url);
+}
+
+Type<std::string> web_url_or_none() {
+  return text_where({"URL", "\"\" or " + web_url_form()},
+                    [](std::string_view text) { return text.empty() || is_web_url(text); });
 }
 
 Type<std::string> host() {

@@ -16,6 +16,7 @@ Type<Upstream> upstream();
 std::string to_string(const Upstream& upstream);
 // Where something is sent to, with its path.
 Type<std::string> web_url();
+Type<std::string> web_url_or_none();
 // What a Host or Origin field may say, but for the port.
 Type<std::string> host();
 

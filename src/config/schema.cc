@@ -8,6 +8,7 @@
 #include "config/orders.h"
 #include "config/places.h"
 #include "config/policies.h"
+#include "config/queue.h"
 #include "config/server.h"
 #include "config/values.h"
 
@@ -274,7 +275,7 @@ const Fields<Config>& config_fields() {
   static const Fields<Config> fields =
       joined({server_fields(), tenants_fields(), plans_fields(), store_fields(), limits_fields(),
               idempotency_fields(), orders_fields(), webhooks_fields(), retry_fields(),
-              audit_fields(), log_fields()});
+              queue_fields(), audit_fields(), log_fields()});
   return fields;
 }
 
@@ -295,6 +296,7 @@ void check_together(const Config& config, Reader& reader) {
   check_orders(config.orders, reader);
   check_webhooks(config.webhooks, reader);
   check_retry(config.retry, reader);
+  check_queue(config.queue, reader);
   check_sinks(config.audit, reader);
 }
 

@@ -98,6 +98,7 @@ TEST(Schema, HoldsTheDefaultsOfTheContract) {
   EXPECT_TRUE(config.retry.classify.empty());
   EXPECT_EQ(config.retry.budget, retry::BudgetRule());
   EXPECT_EQ(config.retry.breaker, retry::BreakerRule());
+  EXPECT_EQ(config.queue.url, "dir:data/queue");
   ASSERT_EQ(config.audit.sinks.size(), 1U);
   EXPECT_EQ(print(config.audit.sinks[0]), "file:data/audit.jsonl");
   EXPECT_EQ(config.audit.on_full, OnFull::block);
@@ -138,19 +139,21 @@ TEST(Schema, NamesWhatOnlyARestartCanChange) {
   for (const auto& field : config_fields()) {
     if (field.needs_restart) paths.push_back(field.path);
   }
-  EXPECT_THAT(paths, ::testing::ElementsAre(
-                         "server.listen", "server.threads", "server.tls.certificate",
-                         "server.tls.key", "server.admin.listen", "tenants.plans_file",
-                         "limits.store", "limits.calendar_store", "limits.store_deadline",
-                         "limits.on_store_failure", "limits.batch", "idempotency.store",
-                         "idempotency.durability", "order_control.frequency_limit.enabled",
-                         "order_control.frequency_limit.weekly_max_orders",
-                         "order_control.frequency_limit.exclude_reduce_only", "orders.database",
-                         "orders.settle", "orders.patience", "orders.rate", "orders.burst",
-                         "orders.adaptive", "orders.retry.max_retries", "orders.retry.base_delay",
-                         "orders.retry.max_delay", "orders.retry.multiplier", "orders.retry.jitter",
-                         "orders.retry.min_delay", "orders.timeout", "orders.poll", "orders.venues",
-                         "webhooks.database", "audit.sinks", "audit.on_full", "audit.rotate"));
+  EXPECT_THAT(
+      paths,
+      ::testing::ElementsAre(
+          "server.listen", "server.threads", "server.tls.certificate", "server.tls.key",
+          "server.admin.listen", "tenants.plans_file", "limits.store", "limits.calendar_store",
+          "limits.store_deadline", "limits.on_store_failure", "limits.batch", "idempotency.store",
+          "idempotency.durability", "order_control.frequency_limit.enabled",
+          "order_control.frequency_limit.weekly_max_orders",
+          "order_control.frequency_limit.exclude_reduce_only", "orders.database", "orders.settle",
+          "orders.patience", "orders.rate", "orders.burst", "orders.adaptive",
+          "orders.retry.max_retries", "orders.retry.base_delay", "orders.retry.max_delay",
+          "orders.retry.multiplier", "orders.retry.jitter", "orders.retry.min_delay",
+          "orders.timeout", "orders.poll", "orders.venues", "webhooks.database", "queue.url",
+          "queue.shards", "queue.kept", "queue.lease", "queue.limits", "audit.sinks",
+          "audit.on_full", "audit.rotate"));
 }
 
 }  // namespace

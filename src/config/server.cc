@@ -1,9 +1,12 @@
 #include "config/server.h"
 
+#include <optional>
 #include <string>
 
 #include "base/bounds.h"
+#include "base/bounds_panel.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "config/places.h"
 #include "config/values.h"
 
@@ -12,6 +15,19 @@ namespace {
 
 Type<Duration> timeout() {
   return duration(bounds::config_timeout_min, bounds::config_timeout_max);
+}
+
+// What stands on a button.
+Type<std::string> label() {
+  return scalar<std::string>(
+      {"text", "1 to " + std::to_string(bounds::panel_text_bytes_max) +
+                   " bytes of text that can be printed"},
+      [](const std::string& text) -> std::optional<std::string> {
+        const bool good =
+            !text.empty() && text.size() <= bounds::panel_text_bytes_max && is_printable(text);
+        return good ? std::optional(text) : std::nullopt;
+      },
+      [](const std::string& value) { return value; });
 }
 
 Type<int> in_a_row() {
@@ -135,6 +151,18 @@ Fields<Config> admin_fields() {
                            "a list of up to " + std::to_string(bounds::config_list_max) +
                                " names or addresses, as in [pawl.example.org]"),
                    PAWL_MEMBER(server.admin.hosts)),
+      bind<Config>({"server.admin.panel.trading",
+                    "Whether orders may be placed, modified and cancelled from the panel. Programs "
+                    "may in any case.",
+                    Node::of("false")},
+                   truth(), PAWL_MEMBER(server.admin.panel.trading)),
+      bind<Config>(
+          {"server.admin.panel.upgrade_text",
+           "What the panel offers for a tenant that is near a limit.", Node::of("Upgrade")},
+          label(), PAWL_MEMBER(server.admin.panel.upgrade_text)),
+      bind<Config>({"server.admin.panel.upgrade_link",
+                    "Where that leads; empty: nothing is offered.", Node::of("")},
+                   web_url_or_none(), PAWL_MEMBER(server.admin.panel.upgrade_link)),
   };
 }
 

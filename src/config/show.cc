@@ -7,6 +7,7 @@
 #include "config/expand.h"
 #include "config/orders.h"
 #include "config/places.h"
+#include "config/queue.h"
 #include "config/schema.h"
 #include "config/values.h"
 
@@ -201,6 +202,7 @@ void append_rows_within(std::string& out, const std::string& path) {
   if (path == "orders.venues.saxo") append(path + ".", saxo_fields());
   if (path == "orders.venues.okx") append(path + ".", okx_fields());
   if (path == "webhooks.endpoints") append(path + "[].", webhook_fields());
+  if (path == "queue.limits") append(path + "[].", queue_limit_fields());
   if (path == "retry.policies") append(path + ".CATEGORY.", retry_policy_fields());
   if (path == "retry.classify") append(path + ".TABLE[].", retry_row_fields());
 }

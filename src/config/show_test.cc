@@ -50,6 +50,10 @@ TEST(Show, WritesEveryFieldInTheOrderOfTheTable) {
     listen: 127.0.0.1:8081
     token: ""
     hosts: []
+    panel:
+      trading: false
+      upgrade_text: Upgrade
+      upgrade_link: ""
 
 tenants:
   header: X-Tenant-Id
@@ -135,6 +139,19 @@ retry:
     failures: 5
     wait_min: 1s
     wait_max: 1m
+
+queue:
+  url: dir:data/queue
+  shards: 1
+  kept: 7d
+  lease: 30s
+  limits: []
+  prices:
+    currency: USD
+    put_per_1000: 0.005
+    get_per_1000: 0.0004
+    list_per_1000: 0.005
+    delete_per_1000: 0
 
 audit:
   sinks: [file:data/audit.jsonl]

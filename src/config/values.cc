@@ -114,7 +114,8 @@ std::string print_status_range(const StatusRange& range) {
 
 std::string tenant_form() {
   return "the name of a tenant, 1 to " + std::to_string(bounds::tenant_bytes_max) +
-         " visible ASCII characters without blanks, of which the first are not anonymous@";
+         " visible ASCII characters without blanks, of which the first are not anonymous@, and "
+         "neither . nor ..";
 }
 
 // In capitals: methods are told apart by case, and no client sends another spelling.

@@ -9,8 +9,9 @@
 namespace pawl::emulator {
 namespace {
 
-constexpr std::string_view told_fields[] = {"x-request-id", "exptime", "x-simulated-trading",
-                                            "content-type", "user-agent"};
+constexpr std::string_view told_fields[] = {"x-request-id", "exptime",      "x-simulated-trading",
+                                            "content-type", "user-agent",   "range",
+                                            "if-match",     "if-none-match"};
 
 std::string_view name_of(Wire wire) {
   switch (wire) {
@@ -46,7 +47,11 @@ Result<void> CallLog::add(const Call& call, const Reply& reply, Instant now) {
   row["path"] = call.path;
   row["query"] = call.query;
   row["fields"] = std::move(fields);
-  row["body"] = reply.operation == "token" ? std::string("***") : call.body;
+  if (reply.tells_body) {
+    row["body"] = reply.operation == "token" ? std::string("***") : call.body;
+  } else {
+    row["body_bytes"] = static_cast<std::int64_t>(call.body.size());
+  }
   row["request_id"] = field(call, "x-request-id");
   row["operation"] = reply.operation;
   row["reference"] = reply.reference;
@@ -54,6 +59,7 @@ Result<void> CallLog::add(const Call& call, const Reply& reply, Instant now) {
   row["status"] = reply.status;
   row["accepted"] = reply.accepted;
   row["fault"] = reply.fault;
+  if (!reply.note.empty()) row["note"] = reply.note;
   row["wire"] = name_of(reply.wire);
   rows_.push_back(json::print(json::Value(std::move(row))));
   if (rows_.size() > bounds::emulator_log_rows_max) rows_.pop_front();

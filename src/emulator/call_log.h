@@ -1,7 +1,7 @@
 // CallLog: a line of JSON for every call: what came, what was answered, what went wrong on purpose.
 //
 // Contract: nothing secret: of the fields only those that matter to a test are told, and the body
-//           of a call for tokens is not.
+//           of a call for tokens is not, nor is an object's.
 // Bounds:   the last bounds::emulator_log_rows_max rows are kept for GET /log; the file has all.
 // Threads:  one.
 #pragma once

@@ -43,7 +43,8 @@ Result<std::string> Server::steer(const server::Request& request) {
   const std::vector<std::string> path = path_parts(request.path());
   const std::string name = request.method + " " + (path.empty() ? "" : path.front());
   const bool is_plain = path.size() == 1;
-  if (is_plain && name == "GET orders") return told(venue_.exchange->orders());
+  if (is_plain && (name == "GET orders" || name == "GET objects"))
+    return told(venue_.exchange->orders());
   if (is_plain && name == "GET stats") return told(venue_.exchange->stats());
   if (is_plain && name == "GET log") return log_.all();
   if (is_plain && name == "GET clock") return move_clock("{}");
@@ -61,10 +62,11 @@ Result<std::string> Server::steer(const server::Request& request) {
     PAWL_TRY(venue_.exchange->act(path[1], path[2], clock_.now()));
     return told(json::Object());
   }
-  return failure(Code::not_found,
-                 "there is no " + request.method + " " + std::string(request.path()) +
-                     ": GET /orders, /stats, /log, /clock; POST /faults, /clock, /reset, "
-                     "/orders/ID/fill|cancel|expire|reject are");
+  return failure(
+      Code::not_found,
+      "there is no " + request.method + " " + std::string(request.path()) +
+          ": GET /orders (/objects), /stats, /log, /clock; POST /faults, /clock, /reset, "
+          "/orders/ID/fill|cancel|expire|reject are");
 }
 
 // {"advance": "3h"}, {"skew_ms": -5000}; both, neither: then it only tells the time.

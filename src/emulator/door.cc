@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/bounds.h"
 #include "base/calendar.h"
 #include "base/text.h"
 #include "core/http/problem.h"
@@ -32,8 +31,8 @@ std::string head_of(const Reply& reply, Instant now, std::size_t length, bool ke
 
 class Door final : public server::RequestHandler {
  public:
-  Door(server::Connection& connection, TakeCall take, Channels* channels)
-      : connection_(connection), take_(std::move(take)), channels_(channels) {}
+  Door(server::Connection& connection, DoorOptions options)
+      : connection_(connection), options_(std::move(options)) {}
   ~Door() override { leave(); }
 
   void on_head(const http::RequestHead& head) override {
@@ -52,7 +51,7 @@ class Door final : public server::RequestHandler {
 
   void on_body(std::string_view piece) override {
     if (tunnel_) return tunnel_->on_data(piece);
-    if (call_.body.size() + piece.size() > bounds::emulator_body_bytes_max) {
+    if (call_.body.size() + piece.size() > options_.body_bytes_max) {
       connection_.discard_body();
       Line(connection_, {.keep_alive = false}).send({.status = 413}, Instant());
       return;
@@ -61,8 +60,8 @@ class Door final : public server::RequestHandler {
   }
 
   void on_body_end() override {
-    if (wants_upgrade_ && channels_ != nullptr) {
-      tunnel_ = channels_->open(connection_, call_);
+    if (wants_upgrade_ && options_.channels != nullptr) {
+      tunnel_ = options_.channels->open(connection_, call_);
       if (tunnel_) {
         tunnel_->on_open();
         return connection_.become_tunnel();
@@ -71,7 +70,7 @@ class Door final : public server::RequestHandler {
     line_ =
         std::make_shared<Line>(connection_, Line::Client{.keep_alive = connection_.may_keep_alive(),
                                                          .asked_for_head = call_.method == "HEAD"});
-    take_(std::move(call_), line_);
+    options_.take(std::move(call_), line_);
   }
 
   void on_gone(int) override { leave(); }
@@ -84,8 +83,7 @@ class Door final : public server::RequestHandler {
   }
 
   server::Connection& connection_;
-  TakeCall take_;
-  Channels* channels_;
+  DoorOptions options_;
   Call call_;
   bool wants_upgrade_ = false;
   std::shared_ptr<Line> line_;      // of the current call
@@ -111,9 +109,9 @@ void Line::send(const Reply& reply, Instant now) {
   connection.finish(keep_alive);
 }
 
-std::shared_ptr<server::RequestHandler> make_door(server::Connection& connection, TakeCall take,
-                                                  Channels* channels) {
-  return std::make_shared<Door>(connection, std::move(take), channels);
+std::shared_ptr<server::RequestHandler> make_door(server::Connection& connection,
+                                                  DoorOptions options) {
+  return std::make_shared<Door>(connection, std::move(options));
 }
 
 }  // namespace pawl::emulator

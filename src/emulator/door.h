@@ -3,13 +3,14 @@
 //
 // Contract: a Line is where one call's reply goes to. It may outlive its connection: then what is
 //           sent goes nowhere.
-// Bounds:   bounds::emulator_body_bytes_max of a call.
+// Bounds:   DoorOptions::body_bytes_max of a call.
 // Threads:  those of the server's loop.
 #pragma once
 
 #include <functional>
 #include <memory>
 
+#include "base/bounds.h"
 #include "emulator/channels.h"
 #include "emulator/core/exchange.h"
 #include "server/connection.h"
@@ -37,8 +38,13 @@ class Line {
 // The call has no number yet.
 using TakeCall = std::function<void(Call, std::shared_ptr<Line>)>;
 
-// A handler for one connection. Channels may be null, and outlive it.
-std::shared_ptr<server::RequestHandler> make_door(server::Connection& connection, TakeCall take,
-                                                  Channels* channels);
+// A handler for one connection.
+struct DoorOptions {
+  TakeCall take = {};
+  Channels* channels = nullptr;  // outlive it; may be null
+  std::size_t body_bytes_max = bounds::emulator_body_bytes_max;
+};
+std::shared_ptr<server::RequestHandler> make_door(server::Connection& connection,
+                                                  DoorOptions options);
 
 }  // namespace pawl::emulator

@@ -22,12 +22,13 @@ Server::Server(net::Loop& loop, Clock& clock, Venue venue)
       door_(loop, clock,
             {.make_handler =
                  [this](server::Connection& connection) {
-                   return make_door(
-                       connection,
-                       [this](Call call, const std::shared_ptr<Line>& line) {
-                         take(std::move(call), line);
-                       },
-                       venue_.channels.get());
+                   return make_door(connection,
+                                    {.take =
+                                         [this](Call call, const std::shared_ptr<Line>& line) {
+                                           take(std::move(call), line);
+                                         },
+                                     .channels = venue_.channels.get(),
+                                     .body_bytes_max = venue_.body_bytes_max});
                  }}),
       control_(loop, clock, {.make_handler = [this](server::Connection& connection) {
                  return server::make_responder(

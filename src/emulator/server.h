@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/address.h"
+#include "base/bounds.h"
 #include "emulator/appended_file.h"
 #include "emulator/call_log.h"
 #include "emulator/channels.h"
@@ -32,6 +33,7 @@ namespace pawl::emulator {
 struct Venue {
   std::unique_ptr<Exchange> exchange = {};
   std::unique_ptr<Channels> channels = {};
+  std::size_t body_bytes_max = bounds::emulator_body_bytes_max;  // of a call
 };
 
 class Server {

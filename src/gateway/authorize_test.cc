@@ -75,7 +75,7 @@ TEST_F(AuthorizerTest, CountsAsTheGatewayDoes) {
   EXPECT_EQ(telemetry.refused.value(), 1U);
   ASSERT_EQ(near.size(), 1U);
   EXPECT_EQ(near[0].tenant, "acme");
-  const auto seen = tenants->list(10);
+  const auto seen = tenants->list(10, "");
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[1].tenant, "zoe") << "though no bucket matched";
 }

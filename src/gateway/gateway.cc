@@ -7,6 +7,7 @@
 
 #include "config/reload.h"
 #include "core/webhook/event.h"
+#include "gateway/policies.h"
 #include "server/responder.h"
 
 namespace pawl::gateway {
@@ -26,6 +27,19 @@ server::Timeouts client_timeouts(const Settings& settings) {
 Result<std::shared_ptr<const net::Tls>> open_tls(const config::Tls& tls) {
   if (tls.certificate.empty()) return std::shared_ptr<const net::Tls>();
   return PAWL_TRY(net::Tls::server(tls.certificate, tls.key, net::Tls::Protocol::http));
+}
+
+admin::GateSettings gate_settings(const config::Admin& admin) {
+  return {.token = admin.token, .hosts = admin.hosts, .trading = admin.panel.trading};
+}
+
+admin::PanelSettings panel_settings(const config::Config& config) {
+  const config::Panel& panel = config.server.admin.panel;
+  admin::PanelSettings settings{.upgrade_text = panel.upgrade_text,
+                                .upgrade_link = panel.upgrade_link};
+  if (config.orders.venues.saxo) settings.venues.emplace_back("saxo");
+  if (config.orders.venues.okx) settings.venues.emplace_back("okx");
+  return settings;
 }
 
 }  // namespace
@@ -104,6 +118,7 @@ Result<void> Gateway::open() {
   PAWL_TRY(check_live_plans(config_, tenants_->live_plans()));
   settings_ = make_settings(config_, tenants_->live_plans());
   tenants_->use(settings_);
+  count_by_bucket(*settings_);
   admission_ = std::make_shared<server::Admission>(admission_rule(*settings_));
   upstreams_ = PAWL_TRY(make_upstreams(*settings_, nullptr, [this](const HealthChange& change) {
     telemetry_.log.warn(
@@ -129,6 +144,7 @@ void Gateway::open_admin() {
                                                      .settings = [this] { return settings_; }});
   admin_context_ = std::make_unique<admin::Context>(admin::Context{
       .clock = parts_.clock,
+      .entropy = parts_.entropy,
       .counters = parts_.counters,
       .records = parts_.records,
       .audit = parts_.audit,
@@ -138,17 +154,36 @@ void Gateway::open_admin() {
       .trail = parts_.trail,
       .webhooks = parts_.webhooks,
       .orders = parts_.orders,
+      .tasks = parts_.tasks,
+      .retries = parts_.retries,
       .ready = [this] { return readiness(); },
       .degraded = [this] { return degraded(); },
       .refresh = [this] { tick(); },
+      .stores = parts_.stores,
+      .policies = [this] { return policies(); },
       .authorize = [this](
                        const admin::Context::Question& question,
                        Authorizer::Done done) { authorizer_->decide(question, std::move(done)); },
       .resume =
           [this](std::move_only_function<void()> then) { control_->dispatch(std::move(then)); },
-      .gate = {.token = config_.server.admin.token, .hosts = config_.server.admin.hosts},
+      .gate = gate_settings(config_.server.admin),
+      .panel = panel_settings(config_),
       .record_ttl = config_.idempotency.ttl});
   admin_api_ = std::make_unique<admin::Admin>(*admin_context_);
+}
+
+json::Value Gateway::policies() const {
+  return json::Object{{"limits", limits_json(*settings_, telemetry_)},
+                      {"plans", plans_json(config_)},
+                      {"retry", parts_.retry_policies(config_)}};
+}
+
+void Gateway::count_by_bucket(const Settings& settings) {
+  std::vector<std::string> names;
+  for (const limit::Policy* policy : settings.plans.default_plan().policies) {
+    names.push_back(policy->name);
+  }
+  telemetry_.use_buckets(names);
 }
 
 Result<void> Gateway::listen() {
@@ -177,6 +212,7 @@ Result<void> Gateway::listen_admin() {
   control_->every(Duration::seconds(1), [this] {
     tick();
     parts_.every_second();
+    admin_api_->sample();
   });
   return {};
 }
@@ -356,7 +392,8 @@ Result<void> Gateway::apply(const config::Config& next) {
   for (const auto& worker : workers_) {
     worker->loop->dispatch([&target = *worker, tls] { target.guarded.change(tls); });
   }
-  admin_context_->gate = {.token = config_.server.admin.token, .hosts = config_.server.admin.hosts};
+  admin_context_->gate = gate_settings(config_.server.admin);
+  admin_context_->panel = panel_settings(config_);
   admin_context_->record_ttl = config_.idempotency.ttl;
   return {};
 }
@@ -364,6 +401,7 @@ Result<void> Gateway::apply(const config::Config& next) {
 void Gateway::use(const SettingsPtr& settings) {
   settings_ = settings;
   tenants_->use(settings);
+  count_by_bucket(*settings);
   admission_->change(admission_rule(*settings));
   for (const auto& worker : workers_) {
     worker->loop->dispatch([&target = *worker, settings, upstreams = upstreams_] {

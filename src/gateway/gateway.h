@@ -46,9 +46,10 @@ class Gateway {
     CounterStore& counters;
     RecordStore& records;
     EventSink& audit;
-    AuditTrail* trail;   // nullptr: no audit sink is a file
-    Webhooks* webhooks;  // nullptr: no endpoint is set
-    OrderDesk* orders;   // nullptr: no venue is configured
+    AuditTrail* trail;                  // nullptr: no audit sink is a file
+    Webhooks* webhooks;                 // nullptr: no endpoint is set
+    OrderDesk* orders;                  // nullptr: no venue is configured
+    admin::QueueHere* tasks = nullptr;  // nullptr: this pawl has no queue of its own
     log::Output& log_output;
     metrics::Registry& metrics;
     Reload reload;
@@ -56,6 +57,9 @@ class Gateway {
     std::function<Result<void>(const config::Config&)> reloaded;
     std::function<Result<void>()> health;   // of the stores: an error says it is not ready
     std::function<std::string()> degraded;  // empty, or what works less well than it should
+    std::function<std::vector<admin::StoreState>()> stores;
+    std::function<json::Value(const config::Config&)> retry_policies;  // those in force
+    const RetryTally* retries = nullptr;  // nullptr: they are not counted by category
     std::function<void()> every_second;
     std::function<void()> draining;  // once, when the end begins; must not block
   };
@@ -77,6 +81,8 @@ class Gateway {
 
   Result<void> open();
   void open_admin();
+  json::Value policies() const;
+  void count_by_bucket(const Settings& settings);
   Result<void> listen_guarded(Worker& worker);
   Result<void> listen_admin();
   void on_rejected(const http::Rejection& rejection, const IpAddress& peer);

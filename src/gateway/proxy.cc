@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/request_id.h"
 #include "base/text.h"
 
 namespace pawl::gateway {
@@ -12,12 +13,6 @@ namespace {
 bool is_harmless(const http::RequestHead& head) {
   const bool safe = head.method == "GET" || head.method == "HEAD" || head.method == "OPTIONS";
   return safe && head.framing.kind == http::Framing::Kind::none;
-}
-
-// Fit for a log line and a header.
-bool is_id(std::string_view text) {
-  return !text.empty() && text.size() <= bounds::request_id_bytes_max &&
-         std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
 // What a client calls its request, if that is an id.

@@ -1,5 +1,6 @@
 #include "gateway/telemetry.h"
 
+#include <mutex>
 #include <utility>
 
 namespace pawl::gateway {
@@ -38,7 +39,8 @@ Telemetry::Telemetry(metrics::Registry& registry, log::Logger logger)
       audit_lag(registry.gauge("pawl_audit_lag_events", "Audit events not yet durable.")),
       request_time(registry.histogram("pawl_request_seconds",
                                       "From the head of a request to the end of its answer.",
-                                      metrics::request_seconds)) {
+                                      metrics::request_seconds)),
+      registry_(registry) {
   const metrics::LabelSet results({"executed", "replayed", "tombstone", "in_flight", "mismatch",
                                    "unknown", "not_stored", "store_failure", "taken_over",
                                    "invalid_key", "missing_key"});
@@ -67,8 +69,35 @@ void Telemetry::count_end(const request::RecordEnd& end, Duration took) {
 void Telemetry::count_limit(limit::Counts counts, const limit::Answer& answer) {
   (answer.allowed ? allowed : refused).add();
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i].policy->options.shadow && !answer.verdicts[i].allowed) shadow_refused.add();
+    if (answer.verdicts[i].allowed) continue;
+    const limit::Policy& policy = *counts[i].policy;
+    if (policy.options.shadow) shadow_refused.add();
+    const std::shared_lock lock(buckets_mutex_);
+    const auto bucket = buckets_.find(policy.name);
+    if (bucket == buckets_.end()) continue;
+    (policy.options.shadow ? bucket->second.shadow : bucket->second.enforced)->add();
   }
+}
+
+void Telemetry::use_buckets(std::span<const std::string> names) {
+  const metrics::LabelSet labels = metrics::LabelSet::from_configuration(names);
+  const auto counter = [&](const std::string& name, metrics::LabelValue mode) {
+    return &registry_.counter("pawl_limit_refusals_total",
+                              "What buckets refused, or would have refused in shadow.",
+                              {{"bucket", labels.value(name)}, {"mode", mode}});
+  };
+  const std::unique_lock lock(buckets_mutex_);
+  for (const std::string& name : names) {
+    const OfBucket made{.enforced = counter(name, "enforced"), .shadow = counter(name, "shadow")};
+    buckets_.insert_or_assign(name, made);
+  }
+}
+
+Telemetry::Refusals Telemetry::refusals_of(const limit::Policy& policy) const {
+  const std::shared_lock lock(buckets_mutex_);
+  const auto bucket = buckets_.find(policy.name);
+  if (bucket == buckets_.end()) return {};
+  return {.enforced = bucket->second.enforced->value(), .shadow = bucket->second.shadow->value()};
 }
 
 }  // namespace pawl::gateway

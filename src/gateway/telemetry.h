@@ -2,6 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
 
 #include "core/request/machine.h"
 #include "log/logger.h"
@@ -14,6 +20,14 @@ struct Telemetry {
 
   // A request is over; `status` is what its client saw.
   void count_end(const request::RecordEnd& end, Duration took);
+
+  // Refusals are counted by these buckets from now on; those that are gone keep their numbers.
+  void use_buckets(std::span<const std::string> names);
+  struct Refusals {
+    std::uint64_t enforced = 0;
+    std::uint64_t shadow = 0;  // that would have been
+  };
+  Refusals refusals_of(const limit::Policy& policy) const;
 
   // The limits decided on a request.
   void count_limit(limit::Counts counts, const limit::Answer& answer);
@@ -39,6 +53,16 @@ struct Telemetry {
   metrics::Gauge& audit_lag;
   metrics::Histogram& request_time;
   std::array<metrics::Counter*, request::write_events> writes = {};
+
+ private:
+  struct OfBucket {
+    metrics::Counter* enforced;
+    metrics::Counter* shadow;
+  };
+
+  metrics::Registry& registry_;
+  mutable std::shared_mutex buckets_mutex_;            // taken by refusals alone
+  std::unordered_map<std::string, OfBucket> buckets_;  // by name
 };
 
 }  // namespace pawl::gateway

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/dot_segment.h"
 #include "gateway/plans_file.h"
 
 namespace pawl::gateway {
@@ -236,10 +237,29 @@ void Tenants::saw(std::string_view tenant, const admin::OwnedCounts& counts,
       counts.counts, answer, *settings);
 }
 
-std::vector<admin::TenantSummary> Tenants::list(std::size_t limit) {
+std::vector<std::string> Tenants::recent(std::size_t limit) {
+  std::vector<std::pair<Instant, std::string>> newest;  // a heap, the oldest first
+  const auto is_newer = [](const auto& a, const auto& b) { return a.first > b.first; };
+  seen_.for_each([&](std::string_view name, Instant last_seen) {
+    if (newest.size() == limit && (limit == 0 || last_seen <= newest.front().first)) return;
+    if (newest.size() == limit) {
+      std::ranges::pop_heap(newest, is_newer);
+      newest.pop_back();
+    }
+    newest.emplace_back(last_seen, name);
+    std::ranges::push_heap(newest, is_newer);
+  });
+  std::ranges::sort(newest, is_newer);
+  std::vector<std::string> names;
+  for (auto& [last_seen, name] : newest) names.push_back(std::move(name));
+  return names;
+}
+
+std::vector<admin::TenantSummary> Tenants::list(std::size_t limit, std::string_view after) {
   const SettingsPtr settings = this->settings();
   std::map<std::string, Instant, std::less<>> first;  // no more than `limit`
   const auto add = [&](std::string_view name, Instant last_seen) {
+    if (!after.empty() && name <= after) return;
     if (const auto known = first.find(name); known != first.end()) {
       known->second = last_seen;
     } else if (first.size() < limit || (limit > 0 && name < first.rbegin()->first)) {
@@ -324,7 +344,7 @@ Result<void> Tenants::check_plan(std::string_view tenant, std::string_view plan)
     return failure(Code::invalid, "that is no tenant's name: it has 1 to " +
                                       std::to_string(bounds::tenant_bytes_max) +
                                       " visible ASCII characters, and does not begin as the names "
-                                      "of anonymous clients do (anonymous@)");
+                                      "of anonymous clients do (anonymous@); . and .. are none");
   }
   if (const auto found = settings()->plans.find(plan); !found) {
     return failure(Code::not_found, found.error().message);
@@ -356,6 +376,7 @@ Result<admin::OwnedCounts> Tenants::counts(std::string_view tenant, std::string_
     SettingsPtr settings;
     std::string key;
   };
+  if (is_dot_segment(tenant)) return failure(Code::invalid, ". and .. are no names of tenants");
   const auto owner = std::make_shared<const Owner>(Owner{settings(), request::tenant_key(tenant)});
   const Settings& settings = *owner->settings;
   const auto only = find_bucket(settings, bucket);

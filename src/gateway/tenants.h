@@ -67,7 +67,8 @@ class Tenants final : public admin::TenantBook {
            const Settings& settings);
 
   // admin::TenantBook
-  std::vector<admin::TenantSummary> list(std::size_t limit) override;
+  std::vector<admin::TenantSummary> list(std::size_t limit, std::string_view after) override;
+  std::vector<std::string> recent(std::size_t limit) override;
   void usage(std::string_view tenant, Done<admin::TenantUsage> done) override;
   void reset(std::string_view tenant, std::string_view bucket, Done<void> done) override;
   Result<void> check_plan(std::string_view tenant, std::string_view plan) override;

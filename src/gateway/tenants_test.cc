@@ -148,7 +148,7 @@ class TenantsTest : public ::testing::Test {
   }
   std::vector<std::string> listed(std::size_t limit = 100) {
     std::vector<std::string> out;
-    for (const admin::TenantSummary& each : tenants->list(limit)) {
+    for (const admin::TenantSummary& each : tenants->list(limit, "")) {
       out.push_back(each.tenant + " " + each.plan + " " +
                     (each.last_seen == Instant() ? "never" : to_string(each.last_seen)));
     }
@@ -184,6 +184,20 @@ TEST_F(TenantsTest, AreListedByNameWhetherSeenOrNamed) {
   EXPECT_THAT(listed(0), IsEmpty());
   send("named");
   EXPECT_EQ(listed()[2], "named pro 2026-11-15T12:00:05.000Z");
+}
+
+TEST_F(TenantsTest, AreListedInPagesAndByWhenTheyWereSeen) {
+  start();
+  EXPECT_THAT(tenants->recent(3), IsEmpty());
+  for (const char* name : {"d", "b", "c", "a"}) {
+    send(name);
+    clock.advance(Duration::seconds(1));
+  }
+  EXPECT_EQ(tenants->list(1, "a").front().tenant, "b");
+  EXPECT_THAT(tenants->list(10, "d"), IsEmpty());
+  EXPECT_THAT(tenants->recent(3), ElementsAre("a", "c", "b"));
+  EXPECT_THAT(tenants->recent(10), ElementsAre("a", "c", "b", "d"));
+  EXPECT_THAT(tenants->recent(0), IsEmpty());
 }
 
 TEST_F(TenantsTest, AreSeenThoughNoBucketMatches) {
@@ -480,13 +494,13 @@ TEST_F(TenantsTest, AreToldOnceHoweverManyThreadsNotice) {
       });
     }
     for (int i = 0; i < 20; ++i) {
-      (void)tenants->list(10);
+      (void)tenants->list(10, "");
       tenants->use(settings);
       EXPECT_TRUE(tenants->set_plan("other", i % 2 == 0 ? "pro" : "free"));
     }
   }
   EXPECT_EQ(times, 40);  // two buckets each
-  EXPECT_EQ(tenants->list(100).size(), 20U);
+  EXPECT_EQ(tenants->list(100, "").size(), 20U);
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ Result<void> Idempotency::clear(std::string_view tenant_id, std::string_view key
 Result<std::vector<KeptKey>> Idempotency::list(std::string_view tenant_id,
                                                std::size_t limit) noexcept {
   auto found = PAWL_TRY(answer_of<std::vector<KeptRecord>>([&](auto done) {
-    state_->records->list(tenant_id, std::min(limit, bounds::record_list_max), std::move(done));
+    state_->records->list({.scope = std::string(tenant_id), .limit = limit}, std::move(done));
   }));
   std::vector<KeptKey> kept;
   kept.reserve(found.size());

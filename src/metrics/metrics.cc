@@ -184,6 +184,19 @@ Histogram& Registry::histogram(Name<Type::histogram> name, Help help,
   return histogram;
 }
 
+void Registry::for_each(const std::function<void(const Reading&)>& visit) const {
+  const std::lock_guard lock(families_->mutex);
+  for (const auto& [name, family] : families_->by_name) {
+    for (const auto& [labels, metric] : family.series) {
+      if (const auto* counter = std::get_if<Counter>(&metric)) {
+        visit({.name = name, .labels = labels, .value = static_cast<double>(counter->value())});
+      } else if (const auto* gauge = std::get_if<Gauge>(&metric)) {
+        visit({.name = name, .labels = labels, .value = gauge->value()});
+      }
+    }
+  }
+}
+
 std::string Registry::text() const {
   std::vector<prometheus::MetricFamily> collected;
   {

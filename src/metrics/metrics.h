@@ -22,11 +22,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pawl::metrics {
@@ -187,6 +189,13 @@ class alignas(cache_line_bytes) Histogram {
 inline constexpr double request_seconds[] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                              0.1,    0.25,  0.5,    1,     2.5,  5,     10};
 
+// A counter or gauge as it stands. Good during the visit.
+struct Reading {
+  std::string_view name;
+  std::span<const std::pair<std::string, std::string>> labels;  // by name
+  double value = 0;
+};
+
 class Registry {
  public:
   using Labels = std::initializer_list<Label>;
@@ -200,6 +209,9 @@ class Registry {
   Gauge& gauge(Name<Type::gauge> name, Help help, Labels labels = {});
   Histogram& histogram(Name<Type::histogram> name, Help help, std::span<const double> bucket_ends,
                        Labels labels = {});
+
+  // Every counter and gauge, by name and labels. `visit` must not use the registry.
+  void for_each(const std::function<void(const Reading&)>& visit) const;
 
   // Everything, in Prometheus' text format 0.0.4, ordered by name and labels.
   std::string text() const;

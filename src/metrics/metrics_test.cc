@@ -40,6 +40,20 @@ TEST(Registry, WritesAllTypesInPrometheusText) {
             "pawl_wait_seconds_bucket{le=\"+Inf\"} 4\n");
 }
 
+TEST(Registry, ShowsEveryCounterAndGaugeAsItStands) {
+  Registry registry;
+  registry.counter("pawl_x_total", "x", {{"b", "1"}, {"a", "2"}}).add(3);
+  registry.gauge("pawl_y", "y").set(0.5);
+  registry.histogram("pawl_z_seconds", "z", request_seconds).observe(1);
+  std::string told;
+  registry.for_each([&](const Reading& reading) {
+    told += reading.name;
+    for (const auto& [name, value] : reading.labels) told += " " + name + "=" + value;
+    told += " " + std::to_string(reading.value) + "\n";
+  });
+  EXPECT_EQ(told, "pawl_x_total a=2 b=1 3.000000\npawl_y 0.500000\n");
+}
+
 TEST(Registry, IsEmptyTextAtFirst) {
   EXPECT_EQ(Registry().text(), "");
 }

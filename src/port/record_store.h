@@ -63,6 +63,17 @@ struct KeptRecord {
   idempotency::Record record;
 };
 
+// Which records are wanted, and how many: at most bounds::record_list_max.
+struct RecordFilter {
+  std::string scope = {};     // of this one alone; empty: of all
+  std::string key_part = {};  // stands somewhere in the key; empty: whatever the key
+  std::size_t limit = bounds::record_list_max;
+};
+inline bool fits(const RecordFilter& filter, const RecordKey& key) {
+  return (filter.scope.empty() || key.scope == filter.scope) &&
+         key.key.find(filter.key_part) != std::string::npos;
+}
+
 class RecordStore {
  public:
   template <class T>
@@ -82,10 +93,9 @@ class RecordStore {
   virtual void get(const RecordKey& key, Done<idempotency::Record> done) = 0;
   // As if the key had never been used, but for its fences. One in flight is refused unless `force`.
   virtual void clear(const RecordKey& key, bool force, Done<void> done) = 0;
-  // As they read now, by created_at, the newest first; of all scopes when `scope` is empty. Bodies
-  // are left out. At most bounds::record_list_max.
-  virtual void list(std::string_view scope, std::size_t limit,
-                    Done<std::vector<KeptRecord>> done) = 0;
+  // As they read now, by created_at, the newest first. Bodies are left out. By a part of the key
+  // all records may have to be looked at: for people who look for one, not for every request.
+  virtual void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) = 0;
 
   // What the store was found to give when it was opened.
   virtual Durability durability() const = 0;

@@ -38,9 +38,8 @@ class HeldRecords final : public RecordStore {
   void clear(const RecordKey& key, bool force, Done<void> done) override {
     store_.clear(key, force, std::move(done));
   }
-  void list(std::string_view scope, std::size_t limit,
-            Done<std::vector<KeptRecord>> done) override {
-    store_.list(scope, limit, std::move(done));
+  void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) override {
+    store_.list(filter, std::move(done));
   }
   Durability durability() const override { return store_.durability(); }
 

@@ -58,6 +58,16 @@ bool OperationTrail::reconciled(int attempt, Outcome found) {
   return note(audit::Reconciliation{.subject = {}, .attempt_number = attempt, .found = found});
 }
 
+bool OperationTrail::slept(std::string_view task, int attempt, Duration delay) {
+  return note(
+      audit::Slept{.subject = {}, .task_id = task, .attempt_number = attempt, .delay = delay});
+}
+
+bool OperationTrail::resumed(std::string_view task, int attempt, Duration slept) {
+  return note(
+      audit::Woke{.subject = {}, .task_id = task, .attempt_number = attempt, .slept = slept});
+}
+
 bool OperationTrail::key(std::string_view key, audit::IdempotencyAction action) {
   return note(audit::Idempotency{.subject = {}, .idempotency_key = key, .action = action});
 }

@@ -15,6 +15,10 @@
 
 namespace pawl {
 
+struct Operation;
+
+std::shared_ptr<const audit::Trail> trail_of(const Operation& operation, retry::Policy policy);
+
 class OperationTrail {
  public:
   // `sink` may be none.
@@ -34,6 +38,8 @@ class OperationTrail {
   bool hedged(int attempt);
   bool budget_refused(int attempt);
   bool reconciled(int attempt, Outcome found);
+  bool slept(std::string_view task, int attempt, Duration delay);
+  bool resumed(std::string_view task, int attempt, Duration slept);
   bool key(std::string_view key, audit::IdempotencyAction action);
   bool breaker(std::string_view guard, audit::BreakerState state, Duration wait);
 

@@ -24,6 +24,9 @@ AttemptEnd timed_out() {
           .message = "no answer within the time of one attempt"};
 }
 
+// While somebody else's probe is under way, whoever waits for the breaker asks again so soon.
+constexpr Duration soon = Duration::seconds(1);
+
 constexpr std::string_view not_sent = "not_sent";
 
 AttemptEnd never_sent() {
@@ -36,14 +39,6 @@ AttemptEnd never_sent() {
 bool may_act(const Result<idempotency::Begun>& begun) {
   using Verdict = idempotency::Begun::Verdict;
   return !begun || begun->verdict == Verdict::started || begun->verdict == Verdict::took_over;
-}
-
-std::shared_ptr<const audit::Trail> trail_of(const Operation& operation, retry::Policy policy) {
-  return std::make_shared<const audit::Trail>(audit::Trail{.category = operation.category,
-                                                           .operation = operation.name,
-                                                           .correlation = operation.correlation,
-                                                           .context = operation.context,
-                                                           .policy = std::move(policy)});
 }
 
 }  // namespace
@@ -63,7 +58,9 @@ class Operations::Run : public std::enable_shared_from_this<Run> {
   void start() {
     visits_->begun();
     enter([this] {
-      if (trail_.alive()) return post({.event = execution::Start{.now = now()}});
+      if (trail_.alive() && resumption_told()) {
+        return post({.event = execution::Start{.now = now()}});
+      }
       finish({.answer = {.how = Answer::How::cancelled,
                          .outcome = Outcome::not_applied,
                          .reason = retry::Reason::cancelled}});
@@ -98,7 +95,14 @@ class Operations::Run : public std::enable_shared_from_this<Run> {
             .on_in_flight = options.on_in_flight,
             .wait_max = options.wait_max,
             .on_store_failure = options.on_store_failure,
-            .resumed = operation_.resumed};
+            .resumed = operation_.resumed,
+            .slept_fence = operation_.slept_fence};
+  }
+
+  bool resumption_told() {
+    if (!operation_.resumed || operation_.task.empty()) return true;
+    return trail_.resumed(operation_.task, operation_.resumed->facts.attempt,
+                          operation_.resumed->slept);
   }
 
   // Operations without a key are told apart by their number.
@@ -159,6 +163,10 @@ class Operations::Run : public std::enable_shared_from_this<Run> {
         post({.event = execution::Cancelled{.now = now()}});
         continue;
       }
+      if (!told && std::holds_alternative<retry::SleepFor>(effect)) {
+        slept(failure(Code::unavailable, "the audit log did not take it"));
+        continue;
+      }
       told = std::visit([this](const auto& e) { return run(e); }, effect) && told;
     }
   }
@@ -166,20 +174,21 @@ class Operations::Run : public std::enable_shared_from_this<Run> {
   // Whoever may send next asks the breaker first; nobody else does, since the one probe there is
   // would be used up by it.
   void take_turn(execution::Event& event) {
-    const auto ask = [this](bool& breaker_open) {
+    const auto ask = [this](auto& asked) {
       turn_ = operations_.guards_.turn(guard(), now());
-      breaker_open = turn_ == Breaker::Turn::skip;
+      asked.breaker_open = turn_ == Breaker::Turn::skip;
+      if (asked.breaker_open && operation_.sleep) asked.probe_in = std::max(until_probe(), soon);
       if (turn_ == Breaker::Turn::probe) {
         trail_.breaker(guard(), audit::BreakerState::half_open, {});
       }
     };
     auto* start = std::get_if<execution::Start>(&event);
-    if (start != nullptr && operation_.key.empty()) ask(start->breaker_open);
+    if (start != nullptr && operation_.key.empty()) ask(*start);
     auto* claimed = std::get_if<execution::Claimed>(&event);
-    if (claimed != nullptr && may_act(claimed->begun)) ask(claimed->breaker_open);
+    if (claimed != nullptr && may_act(claimed->begun)) ask(*claimed);
     auto* woken = std::get_if<retry::Woken>(&event);
     const bool attempts = machine_.state() == execution::Execution::State::attempting;
-    if (woken != nullptr && attempts) ask(woken->breaker_open);
+    if (woken != nullptr && attempts) ask(*woken);
   }
 
   // Each says whether what it decided is on record; those that record nothing say yes.
@@ -230,12 +239,28 @@ class Operations::Run : public std::enable_shared_from_this<Run> {
   }
 
   bool run(const retry::SleepFor& effect) {
-    const retry::Decision& decision = machine_.attempts().decision();
-    finish({.answer = {.how = Answer::How::gave_up,
-                       .outcome = decision.outcome,
-                       .reason = decision.reason},
-            .sleep = effect.delay});
+    if (!operation_.sleep) {
+      slept({});
+      return true;
+    }
+    const SleepAsk ask{.delay = effect.delay,
+                       .policy = trail_.trail().policy,
+                       .facts = machine_.attempts().facts(),
+                       .decision = machine_.attempts().decision(),
+                       .fence = machine_.fence()};
+    operation_.sleep(ask, [self = shared_from_this()](Result<std::string> written) {
+      self->enter([&] { self->lie_down(std::move(written)); });
+    });
     return true;
+  }
+
+  void lie_down(Result<std::string> written) {
+    if (!written) return slept(std::unexpected(std::move(written).error()));
+    task_ = *std::move(written);
+    slept({});
+  }
+  void slept(Result<void> written) {
+    post({.event = execution::Slept{.now = now(), .written = std::move(written)}});
   }
 
   bool run(const execution::Record& effect) {
@@ -264,11 +289,14 @@ class Operations::Run : public std::enable_shared_from_this<Run> {
   void finish(OperationEnd end) {
     end_timers();
     const retry::Facts& facts = machine_.attempts().facts();
+    end.task = task_;
+    if (end.answer.how == Answer::How::asleep) end.sleep = end.answer.sleep;
+    if (end.sleep > Duration() && !task_.empty()) trail_.slept(task_, facts.attempt, end.sleep);
     end.attempts = facts.attempt;
     end.facts = facts;
-    end.retry_after = std::max(end.answer.retry_after, facts.pushback);
+    end.retry_after = std::max({end.answer.retry_after, facts.pushback, end.answer.sleep});
     if (end.answer.reason == retry::Reason::breaker_open) {
-      end.retry_after = std::max(end.retry_after, operations_.guards_.until_probe(guard(), now()));
+      end.retry_after = std::max(end.retry_after, until_probe());
     }
     end.type = failed_.type;
     end.message = failed_.message;
@@ -398,6 +426,7 @@ class Operations::Run : public std::enable_shared_from_this<Run> {
   const std::string& guard() const {
     return operation_.guard.empty() ? operation_.category : operation_.guard;
   }
+  Duration until_probe() { return operations_.guards_.until_probe(guard(), now()); }
   void hear(const Heard& heard) {
     const auto changed = operations_.guards_.heard(guard(), heard.turn, heard.good, now());
     if (changed) trail_.breaker(guard(), changed->state, changed->wait);
@@ -421,7 +450,8 @@ class Operations::Run : public std::enable_shared_from_this<Run> {
   execution::Execution machine_;
   std::vector<std::shared_ptr<Try>> tries_;
   Breaker::Turn turn_ = Breaker::Turn::ask;
-  Failed failed_;  // how the last attempt ended
+  Failed failed_;     // how the last attempt ended
+  std::string task_;  // as which it sleeps
 };
 
 Operations::Operations(Options options, Ports ports)
@@ -436,25 +466,6 @@ Operations::~Operations() {
 
 void Operations::drain() {
   visits_->drain();
-}
-
-Result<void> check(const Operation& operation) {
-  if (operation.policy) PAWL_TRY(retry::check(*operation.policy));
-  if (!operation.key.empty()) {
-    PAWL_TRY(check(RecordKey{.scope = operation.correlation.tenant_id, .key = operation.key}));
-  }
-  if (operation.context.size() > bounds::audit_context_max) {
-    return failure(Code::invalid, "a context has up to " +
-                                      std::to_string(bounds::audit_context_max) + " texts, not " +
-                                      std::to_string(operation.context.size()));
-  }
-  for (const auto& [name, value] : operation.context) {
-    if (name.size() + value.size() <= bounds::audit_context_bytes_max) continue;
-    return failure(Code::invalid, "a text of a context has up to " +
-                                      std::to_string(bounds::audit_context_bytes_max) +
-                                      " bytes with its name: " + name.substr(0, 40));
-  }
-  return check(*trail_of(operation, {}));
 }
 
 Operations::Ticket Operations::run(Operation operation, Done done) {

@@ -11,6 +11,9 @@
 //           cancelled; and nothing is begun once it takes nothing any more. What the log did not
 //           take of its end stands in OperationEnd::unaudited.
 // Keys:     while attempts are made the claim is renewed at a third of its lease.
+// Sleep:    a wait of `sleep_from` or more is not waited for here: `sleep` writes what goes on
+//           later, then the key is let go, then `done` is told (OperationEnd::sleep). An operation
+//           that can sleep waits for an open breaker as well, here or asleep.
 // Breakers: one for each `guard` that has failed of late: see guards.h.
 // Threads:  any.
 // Lifetime: clock, timers, store and sink outlive it. Close the timers, and drain(): then every
@@ -59,6 +62,15 @@ struct AttemptEnd {
   idempotency::Response response = {};
 };
 
+// What an operation is to go on with after so long.
+struct SleepAsk {
+  Duration delay = {};
+  retry::Policy policy = {};
+  retry::Facts facts = {};
+  retry::Decision decision = {};
+  std::uint64_t fence = 0;  // of the claim; 0: there is none
+};
+
 struct Operation {
   std::string category = {};  // a code: RETRY_API_REQUEST
   std::string name = {};      // what the audit log calls it
@@ -72,11 +84,17 @@ struct Operation {
   Duration sleep_from = Duration::max();
   Duration hedge_after = {};
   std::optional<retry::Resumed> resumed = {};  // goes on after OperationEnd::sleep
+  std::uint64_t slept_fence = 0;               // of SleepAsk
+  std::string task = {};                       // that it is now, for the audit log
 
   using Ended = std::move_only_function<void(AttemptEnd)>;
   std::function<void(const AttemptAsk&, Ended)> attempt;
   // Finds out what became of an attempt of unknown outcome: `seen.outcome` says. Empty: nobody can.
   std::function<void(const AttemptAsk&, Ended)> reconcile = {};
+  // Writes what goes on later, durably, and says as which task; an error with the outcome `unknown`
+  // may have been written. Empty: whoever hears of the end does that.
+  using Written = std::move_only_function<void(Result<std::string>)>;
+  std::function<void(const SleepAsk&, Written)> sleep = {};
 };
 
 // Whether its policy, key and texts are within bounds; run() takes no other.
@@ -87,6 +105,7 @@ struct OperationEnd {
   int attempts = 0;
   Duration sleep = {};                  // above zero: nothing has ended; go on after so long
   retry::Facts facts = {};              // with these
+  std::string task = {};                // as this one
   Duration retry_after = {};            // nobody is let through before
   std::string type = {};                // of the last failure
   std::string message = {};             //

@@ -360,6 +360,92 @@ TEST_F(OperationsTest, ALongWaitIsSleptWhereTheCallerCan) {
   EXPECT_EQ(ended->facts.attempt, 1);
 }
 
+// An operation that sleeps as task `t1`, where it can be written.
+class SleepyTest : public OperationsTest {
+ protected:
+  Operation sleepy(std::vector<AttemptEnd> ends, Result<std::string> written = "t1") {
+    Operation call = operation(std::move(ends));
+    call.key = "k";
+    call.sleep_from = Duration::milliseconds(500);
+    call.sleep = [this, written](const SleepAsk& ask, Operation::Written said) {
+      asleep = ask;
+      status_then = status_of("k");
+      said(written);
+    };
+    return call;
+  }
+  std::optional<SleepAsk> asleep;
+  std::string status_then;
+};
+
+TEST_F(SleepyTest, ItIsWrittenWhileItsKeyIsHeldAndToldWhenItIsFree) {
+  run(operations(), sleepy({lost()}));
+  ASSERT_TRUE(asleep.has_value());
+  EXPECT_EQ(status_then, "in_flight");
+  EXPECT_EQ(asleep->facts.attempt, 1);
+  EXPECT_EQ(asleep->decision, retry::decide(asleep->policy, asleep->facts));
+  EXPECT_NE(asleep->fence, 0u);
+  ASSERT_TRUE(ended.has_value());
+  EXPECT_EQ(ended->answer.how, How::asleep);
+  EXPECT_EQ(ended->sleep, asleep->delay);
+  EXPECT_EQ(ended->task, "t1");
+  EXPECT_EQ(status_of("k"), "failed") << "free: nothing was applied";
+  const auto events_of_it = events(audit::EventType::operation_slept);
+  ASSERT_EQ(events_of_it.size(), 1u);
+  EXPECT_EQ(detail(events_of_it[0], "task_id"), json::Value("t1"));
+  EXPECT_EQ(timers.waiting(), 0u);
+}
+
+TEST_F(SleepyTest, GoesOnUnderTheSameKeyThoughWhoSleptDiedBeforeItLetGo) {
+  run(operations(), sleepy({lost()}));
+  // As it was before it let go.
+  records.clear({.scope = "acme", .key = "k"}, true, [](auto&&) {});
+  std::uint64_t fence = 0;
+  records.begin({.scope = "acme", .key = "k"},
+                {.lease = Duration::hours(1), .ttl = Duration::hours(24)},
+                [&](const auto& begun) { fence = begun->record.fence; });
+  ended.reset();
+  Operation after = sleepy({lost(), good("answer")});
+  after.resumed = retry::Resumed{.facts = asleep->facts, .slept = asleep->delay};
+  after.slept_fence = fence;
+  after.task = "t1";
+  run(operations(), std::move(after));
+  ASSERT_TRUE(ended.has_value()) << "its lease would have lasted for an hour";
+  EXPECT_EQ(ended->answer.response.body, "answer");
+  EXPECT_EQ(asked.back().number, 2);
+  EXPECT_GT(asked.back().fence, fence);
+  const auto resumed = events(audit::EventType::operation_resumed);
+  ASSERT_EQ(resumed.size(), 1u);
+  EXPECT_EQ(detail(resumed[0], "attempt_number"), json::Value(1));
+}
+
+TEST_F(SleepyTest, WhatCannotBeWrittenIsOverAndItsKeyFree) {
+  run(operations(), sleepy({lost()}, failure(Code::unavailable, "no queue")));
+  ASSERT_TRUE(ended.has_value());
+  EXPECT_EQ(ended->answer.how, How::not_slept);
+  EXPECT_EQ(ended->answer.outcome, Outcome::not_applied);
+  EXPECT_EQ(ended->sleep, Duration());
+  EXPECT_EQ(ended->retry_after, asleep->delay);
+  EXPECT_EQ(status_of("k"), "failed");
+  EXPECT_TRUE(events(audit::EventType::operation_slept).empty());
+}
+
+TEST_F(SleepyTest, WaitsForAnOpenBreakerWithoutUsingUpAnAttempt) {
+  Operations& on = operations({.breaker = {.failures = 1, .wait_min = Duration::seconds(60)}});
+  Operation once = sleepy({lost()});
+  once.policy = retry::Policy{.max_attempts = 1};
+  once.key = "";
+  run(on, std::move(once));
+  EXPECT_EQ(ended->answer.reason, retry::Reason::attempts_exhausted);
+  ended.reset();
+  run(on, sleepy({lost(), good()}));
+  ASSERT_TRUE(ended.has_value());
+  EXPECT_EQ(ended->answer.how, How::asleep);
+  EXPECT_EQ(asleep->facts.attempt, 0);
+  EXPECT_GT(asleep->delay, Duration::seconds(1));
+  EXPECT_EQ(asked.size(), 1u);
+}
+
 // A sink that has taken `left` events takes no more.
 class FullSink final : public EventSink {
  public:
@@ -374,6 +460,16 @@ class FullSink final : public EventSink {
  private:
   int left_;
 };
+
+TEST_F(SleepyTest, WhatTheAuditLogDoesNotTakeDoesNotSleep) {
+  FullSink full(0);
+  sink = &full;
+  run(operations(), sleepy({lost()}));
+  ASSERT_TRUE(ended.has_value());
+  EXPECT_EQ(ended->answer.how, How::not_slept);
+  EXPECT_FALSE(asleep.has_value());
+  EXPECT_TRUE(ended->unaudited.has_value());
+}
 
 TEST_F(OperationsTest, ARetryThatTheAuditLogDoesNotTakeIsNotMade) {
   FullSink full(0);

@@ -25,6 +25,12 @@ json::Object members_of(const order::Intent& intent) {
           {"evidence", json_of(intent.progress.evidence)}};
 }
 
+void add_terms(json::Object& out, const order::Intent& intent) {
+  out["created_at"] = to_string(intent.created);
+  out["counts"] = intent.counts;
+  out["order"] = to_json(intent.order);
+}
+
 }  // namespace
 
 json::Object json_of(const order::Quota& quota) {
@@ -53,15 +59,19 @@ json::Object json_of(const Placed& placed) {
   return out;
 }
 
+json::Object whole_json_of(const Placed& placed) {
+  json::Object out = json_of(placed);
+  add_terms(out, placed.intent);
+  return out;
+}
+
 json::Object json_of(const order::Intent& intent) {
   json::Object out = members_of(intent);
   out["status"] = to_string(intent.progress.status);
   out["life"] = to_string(intent.progress.life);
   out["reason"] = intent.progress.reason;
   out["request_id"] = intent.progress.request_id;
-  out["created_at"] = to_string(intent.created);
-  out["counts"] = intent.counts;
-  out["order"] = to_json(intent.order);
+  add_terms(out, intent);
   return out;
 }
 

@@ -12,6 +12,8 @@ namespace pawl {
 // external_reference, venue, status, order_id, attempts, evidence, quota; life, as last seen; and
 // message: why it is not confirmed, and what to do, or that the venue could not be asked.
 json::Object json_of(const Placed& placed);
+// The same, and order, created_at and counts: what it is and when it was placed.
+json::Object whole_json_of(const Placed& placed);
 // used, limit, week_start.
 json::Object json_of(const order::Quota& quota);
 // The same, and enabled, remaining, next_week.

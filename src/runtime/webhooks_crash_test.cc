@@ -98,9 +98,8 @@ class MortalRecords final : public RecordStore {
   void clear(const RecordKey& key, bool force, Done<void> done) override {
     below_.clear(key, force, std::move(done));
   }
-  void list(std::string_view scope, std::size_t limit,
-            Done<std::vector<KeptRecord>> done) override {
-    below_.list(scope, limit, std::move(done));
+  void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) override {
+    below_.list(filter, std::move(done));
   }
   Durability durability() const override { return below_.durability(); }
 

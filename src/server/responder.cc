@@ -183,6 +183,10 @@ Reply::~Reply() {
   if (exchange_) exchange_->end();
 }
 
+bool Reply::is_open() const {
+  return exchange_->is_open();
+}
+
 void Reply::send(const Response& response) && {
   std::exchange(exchange_, nullptr)->send(response);
 }

@@ -71,6 +71,8 @@ class Reply {
   ~Reply();
 
   void send(const Response& response) &&;
+  // False: the client has left. For whoever would do something for it alone.
+  bool is_open() const;
   // Status, fields and, if any, a first piece; the length is not known.
   ReplyStream stream(const Response& head) &&;
 

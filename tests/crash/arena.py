@@ -190,14 +190,14 @@ class Process:
 
 
 class Arena:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: str = "crashing_executor") -> None:
         folder.mkdir(exist_ok=True)
-        self.folder = folder
+        self.folder, self._program = folder, program
         self.log = folder / "audit.jsonl"
 
     def command(self, **words: object) -> list[str]:
         given = [f"{name}={value}" for name, value in words.items()]
-        return [str(tree.build_folder() / "crashing_executor"), f"folder={self.folder}", *given]
+        return [str(tree.build_folder() / self._program), f"folder={self.folder}", *given]
 
     def run(self, **words: object) -> Run:
         """Runs one to its end. Whatever it was told to do, nothing but SIGKILL ends it badly."""

@@ -247,3 +247,78 @@ def listens(port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False
+
+
+def chain_of(gateway: stack.Gateway) -> dict[str, object]:
+    """The verdict of the panel's check, asked piece by piece."""
+    found = json.loads(ask(gateway, "GET", "/v1/audit/chain")[2])
+    while found["more"]:
+        found = json.loads(ask(gateway, "GET", f"/v1/audit/chain?check={found['check']}")[2])
+    return found
+
+
+def test_the_chain_is_judged_as_by_the_verb(pawl: Path):
+    with stack.running(pawl) as gateway:
+        for _ in range(10):
+            gateway.get("/")
+        stack.wait_for(lambda: len(gateway.audited("request")) == 10, "all to be on record")
+        lines = gateway.audit().read_bytes().splitlines(keepends=True)
+        for name, text in (
+            ("whole", lines),
+            ("without its beginning", lines[5:]),
+            ("without its end", lines[:-5]),
+            ("without its middle", lines[:5] + lines[6:]),
+            ("with a line that is no record", [*lines[:5], b"{}\n", *lines[5:]]),
+        ):
+            gateway.audit().write_bytes(b"".join(text))
+            verified = subprocess.run([pawl, "audit", "verify", gateway.audit(), "--json"],
+                                      capture_output=True, text=True)
+            said = json.loads(verified.stdout)
+            found = chain_of(gateway)
+            holds = name == "whole"
+            assert (found["broken"] is None) == (verified.returncode == 0) == holds, name
+            assert found["records"] == said["verified"], name
+            if found["broken"]:
+                assert found["broken"]["reason"] == said["flaw"]["message"], name
+        gateway.audit().write_bytes(b"".join(lines))
+
+
+def test_durability_is_told_as_it_was_probed(pawl: Path):
+    with stack.running(pawl) as gateway:
+        def stores() -> dict[str, dict[str, object]]:
+            told = json.loads(ask(gateway, "GET", "/v1/overview")[2])
+            return {store["name"]: store for store in told["stores"]}
+
+        stack.wait_for(lambda: stores()["Limits"]["probed_at"], "the first probe")
+        assert stores()["Limits"]["durability"] == "none"
+        assert stores()["Limits"]["seen"] == "the memory of this process"
+        assert stores()["Audit log"]["probed_at"]
+
+
+def test_dots_are_no_names(pawl: Path):
+    with stack.running(pawl, buckets=ORDERS) as gateway:
+        for name in (".", ".."):
+            gateway.get("/", tenant=name)
+            check = {"tenant": name, "bucket": "orders"}
+            assert ask(gateway, "POST", "/v1/check", check)[0] == 400, name
+        tenants = json.loads(ask(gateway, "GET", "/v1/tenants")[2])["tenants"]
+        assert not [each for each in tenants if each["tenant"] in (".", "..")]
+
+
+def test_a_task_is_found_by_the_operation_it_is_a_part_of(pawl: Path, tmp_path: Path):
+    with stack.running(pawl, more=f"queue: {{ url: dir:{tmp_path}/queue }}") as gateway:
+        gateway.get("/", extra="X-Correlation-Id: checkout-7\r\n")
+        task = {"task_type": "mail"}
+        answer = ask(gateway, "POST", "/v1/tasks", task, X_Correlation_Id="checkout-7")
+        task_id = json.loads(answer[2])["id"]
+        changed = ask(gateway, "POST", f"/v1/tasks/{task_id}/cancel", {"why": "enough"})
+        assert changed[0] == 200
+
+        def followed(thread: str) -> list[str]:
+            target = "/v1/audit?after=0&thread=" + thread.replace(" ", "%20")
+            events = json.loads(ask(gateway, "GET", target)[2])["events"]
+            return [each["operation"] for each in events]
+
+        stack.wait_for(lambda: "task cancel" in followed(task_id), "the end of the log")
+        assert followed("checkout-7") == ["GET /", "GET /", "task submit"]
+        assert followed(f"checkout-7 {task_id}")[-2:] == ["task submit", "task cancel"]

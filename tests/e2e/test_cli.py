@@ -32,6 +32,10 @@ VERBS = (
     *("doctor", "audit verify", "audit tail", "audit stats", "completions", "man"),
     *("retry policies", "retry classify", "replay"),
     *("idempotency list", "idempotency show", "idempotency clear", "idempotency settle"),
+    *("submit", "get", "history", "why", "list", "tail", "cancel", "close", "open", "stats"),
+    *("work", "cost", "limit set", "limit list", "limit remove", "export", "import"),
+    *("schedule create", "schedule list", "schedule show", "schedule enable"),
+    *("schedule disable", "schedule delete", "schedule trigger"),
 )
 # The upstream is not there, and nobody wants to hear of it.
 ANY_PORTS = (
@@ -613,7 +617,7 @@ def test_doctor_in_good_surroundings(run: Run, tmp_path: Path, listener: socket.
     assert set(checks) == {
         *("configuration", "guarded address", "admin address", "upstream", "limits.store"),
         *("idempotency.store", "audit folder", "audit log", "disk space"),
-        *("file descriptors", "clock"),
+        *("file descriptors", "clock", "queue.url"),
     }
     assert all(each["status"] != "fail" for each in checks.values())
     assert checks["configuration"]["found"] == "pawl.yaml is valid"

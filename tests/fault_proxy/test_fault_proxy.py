@@ -21,7 +21,7 @@ DEADLINE = 10
 @contextlib.contextmanager
 def running(*options):
     binary = tree.build_folder() / "fault_proxy"
-    assert binary.exists(), f"{binary} is missing: build it with `make build`"
+    assert binary.exists(), f"{binary} is missing: build it with `make build-release`"
     process = subprocess.Popen(
         [binary, *options],
         stdin=subprocess.PIPE,

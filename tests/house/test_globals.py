@@ -29,6 +29,7 @@ ALLOWED = {
     "pawl::config::config_fields()::fields": "const; made at the first use",
     "pawl::config::match_fields()::fields": "const; made at the first use",
     "pawl::config::okx_fields()::fields": "const; made at the first use",
+    "pawl::config::queue_limit_fields()::fields": "const; made at the first use",
     "pawl::config::saxo_fields()::fields": "const; made at the first use",
     "pawl::config::venues_fields()::fields": "const; made at the first use",
     "pawl::cli::all_verbs()::all": "const; made at the first use",

@@ -37,6 +37,8 @@ MAY_INCLUDE: dict[str, Collection[str] | None] = {
     "venue": ("clock", "base", "core", "port", "net"),
     "emulator/core": ("base",),
     "emulator": ("clock", "base", "core", "port", "net", "server", "emulator/core"),
+    "adapter/directory": ("clock", "base", "core", "port", "adapter/file"),
+    "adapter/process": ("clock", "base", "core", "port", "adapter/file"),
     "adapter/redis": ("clock", "base", "core", "port", "net"),
     "adapter/*": ("clock", "base", "core", "port"),
     "gateway": (
@@ -46,12 +48,13 @@ MAY_INCLUDE: dict[str, Collection[str] | None] = {
     "assembly": (
         *("clock", "base", "core", "port", "runtime", "venue"),
         *("adapter/system", "adapter/memory", "adapter/file", "adapter/sqlite"),
-        *("adapter/redis", "adapter/nats", "adapter/curl"),
+        *("adapter/redis", "adapter/nats", "adapter/curl", "adapter/directory", "adapter/s3"),
     ),
     "library": (
         *("api", "clock", "base", "core", "port", "runtime", "venue", "assembly"),
         *("adapter/memory", "adapter/system"),
     ),
+    "python": ("api", "clock"),
     "cli": EVERYTHING,
     "sim": ("clock", "base", "core", "port", "runtime"),
     "bench": EVERYTHING,
@@ -64,8 +67,10 @@ TESTS_MAY_INCLUDE = ("src/port/*_conformance.h", "src/runtime/manual_clock.h", "
 ROOM_TESTS_MAY_INCLUDE = {
     "admin": ("src/adapter/memory/*", "src/net/fake.h"),
     "adapter/curl": ("src/net/certificates_fixture.h",),
+    "adapter/directory": ("src/adapter/system/system_clock.h",),
     "adapter/memory": ("src/adapter/system/system_clock.h",),
     "adapter/nats": ("src/net/certificates_fixture.h",),
+    "adapter/s3": ("src/adapter/curl/*", "src/adapter/system/*", "src/runtime/*"),
     "gateway": ("src/adapter/memory/*",),
     "runtime": ("src/adapter/memory/*",),
     "venue": ("src/adapter/memory/*", "src/runtime/*"),

@@ -34,6 +34,18 @@ def test_files_and_lines_are_short():
     assert not findings, tree.listed(findings)
 
 
+def test_files_of_the_panel_are_short():
+    findings = [
+        found
+        for kind in ("*.ts", "*.tsx", "*.css", "*.mjs", "*.js")
+        for folder in ("panel/", "tests/panel/")
+        for path in tree.files(kind)
+        if path.startswith(folder)
+        for found in too_large(path, tree.read(path))
+    ]
+    assert not findings, tree.listed(findings)
+
+
 def test_the_rule_reports_what_is_too_large():
     assert too_large("src/a.cc", "x" * 101) == ["src/a.cc:1: 101 columns: break the line at 100"]
     assert too_large("src/a.cc", "é" * 100) == []

@@ -24,6 +24,7 @@ HOMES = {
     "cctz/": "src/adapter/system/system_zones.cc",
     "sqlite3.h": "src/adapter/sqlite/database.cc",
     "curl/": "src/adapter/curl/curl_http_client.cc",
+    "pybind11/": "src/python/module_main.cc",
 }
 TESTS = {
     "gtest/": tree.TEST_FILES,

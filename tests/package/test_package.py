@@ -14,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+import sysconfig
 import tarfile
 from pathlib import Path
 
@@ -25,6 +26,12 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 from emulation import emulator  # noqa: E402
 
 ROOT = HERE.parents[1]
+PYTHON = f"lib/python3.{sys.version_info.minor}/dist-packages/pawl"
+PYTHON_FILES = sorted(
+    path.name
+    for path in (ROOT / "python" / "pawl").iterdir()
+    if path.suffix in (".py", ".pyi", ".typed")
+)
 HEADERS = sorted(path.name for path in (ROOT / "include" / "pawl").iterdir())
 STRICT = "-std=c++23 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror".split()
 
@@ -37,13 +44,19 @@ COMMON_FILES = {
     "lib/cmake/pawl/pawlTargets.cmake",
     "lib/cmake/pawl/pawlTargets-release.cmake",
     "lib/systemd/system/pawl.service",
+    *(f"{PYTHON}/{name}" for name in PYTHON_FILES),
+    f"{PYTHON}/_pawl{sysconfig.get_config_var('EXT_SUFFIX')}",
     "share/bash-completion/completions/pawl",
     "share/doc/pawl/README.md",
     "share/doc/pawl/copyright",
+    "share/doc/pawl/examples/durable_operation.cc",
+    "share/doc/pawl/examples/durable_sleep.cc",
+    "share/doc/pawl/examples/durable_sleep.py",
     "share/doc/pawl/examples/executor.cc",
     "share/doc/pawl/examples/limiter.cc",
     "share/doc/pawl/examples/orders.cc",
     "share/doc/pawl/examples/pawl.yaml",
+    "share/doc/pawl/examples/queue.cc",
     "share/fish/vendor_completions.d/pawl.fish",
     "share/zsh/vendor-completions/_pawl",
 }
@@ -134,8 +147,8 @@ def test_an_outside_project_finds_and_uses_the_library(installed: Path, tmp_path
 def built_example(installed: Path, name: str, tmp_path: Path) -> Path:
     example = installed / f"share/doc/pawl/examples/{name}.cc"
     program = tmp_path / name
-    stands_on = ("-lsqlite3", "-lhiredis", "-lnats", "-lcurl", "-lssl", "-lcrypto", "-pthread")
-    library = (f"-L{installed}/lib", "-lpawl", *stands_on)
+    stands_on = ("-lsqlite3", "-lhiredis", "-lnats", "-lcurl", "-lssl", "-lcrypto", "-lcctz")
+    library = (f"-L{installed}/lib", "-lpawl", *stands_on, "-pthread")
     run("g++", *STRICT, f"-I{installed}/include", example, *library, "-o", program)
     return program
 
@@ -178,6 +191,56 @@ def test_the_orders_example_places_once_on_the_emulated_venue(
         ]
         assert run(program, market.url, cwd=tmp_path).splitlines()[0] == first[1]
         assert market.accepted("example1") == 1
+
+
+def test_the_queue_example_sleeps_and_goes_on(installed: Path, tmp_path: Path):
+    program = built_example(installed, "queue", tmp_path)
+    for _ in range(2):  # a queue that is there already is used as it is
+        assert run(program, f"dir:{tmp_path}/tasks").splitlines() == [
+            "1 completed, 1 failed",
+            "Version 1: pending (created)",
+            "Version 2: running (claimed by worker-1)",
+            "Version 3: pending (rescheduled, available_at: +0s, count: 1)",
+            "Version 4: running (claimed by worker-1)",
+            "Version 5: completed",
+            "failed: that is no address",
+        ]
+
+
+def test_the_durable_operation_example_goes_on_after_an_hour(installed: Path, tmp_path: Path):
+    assert run(built_example(installed, "durable_operation", tmp_path)).splitlines() == [
+        'attempt 1 of {"order":17}: not now',
+        "sleeps until 09:00:00",
+        'attempt 2 of {"order":17}: charged',
+        'completed: "charge-17"',
+        "asked again: charge-17",
+    ]
+
+
+def test_the_five_reasons_to_sleep_run_against_the_installed_library(
+    installed: Path, tmp_path: Path
+):
+    assert run(built_example(installed, "durable_sleep", tmp_path)).splitlines() == [
+        "api_call: completed at 08:00:00, rescheduled 0, retried 0",
+        "api_call: completed at 08:00:10, rescheduled 1, retried 0",
+        "external_call: completed at 08:00:33, rescheduled 1, retried 2",
+        "market_order: completed at 09:30:00, rescheduled 1, retried 0",
+        "process_order: completed at 08:10:00, rescheduled 2, retried 0",
+        "send_email: completed at 08:00:00, rescheduled 0, retried 0",
+        "send_email: completed at 08:00:30, rescheduled 1, retried 0",
+    ]
+
+
+def test_the_installed_python_package_is_found_and_works(installed: Path, tmp_path: Path):
+    folder = installed / PYTHON.removesuffix("/pawl")
+    where = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    example = installed / "share/doc/pawl/examples/durable_sleep.py"
+    lines = run("/usr/bin/python3", example, env=where, cwd=tmp_path).splitlines()
+    assert lines == run(built_example(installed, "durable_sleep", tmp_path)).splitlines()
+    version = run(installed / "bin/pawl", "--version").split()[-1]
+    assert run("/usr/bin/python3", "-c", "import pawl; print(pawl.__version__)", env=where) == (
+        f"{version}\n"
+    )
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])

@@ -19,12 +19,16 @@ import tree  # noqa: E402
 READERS_OWN = """
 struct Quote {};
 struct Hash { std::uint64_t high, low; };
+struct Response { int status; pawl::Duration retry_after; std::string body; };
+Response call(std::string_view input);
 void tell(std::string_view what);
 void send();
 pawl::Result<std::string> charge(int card, pawl::Duration timeout);
+pawl::Result<std::string> charge(const std::string& order, pawl::Duration timeout);
 void begin_charge(const pawl::Attempt& attempt, pawl::Executor::Done done);
 pawl::Result<Quote> fetch(std::string_view symbol);
-void from_the_readme(int card, std::string order_id, Hash hash, pawl::OkxAccount account) {
+void from_the_readme(int card, std::string order_id, Hash hash, pawl::OkxAccount account,
+                     pawl::Queue* queue, pawl::Worker& worker) {
 """
 STRICT = ("-std=c++23", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused")
 
@@ -36,7 +40,7 @@ def blocks() -> list[str]:
 def compiled(block: str) -> str:
     """What the compiler has against it."""
     body = block.replace("#include <pawl/pawl.h>\n", "")
-    text = f"#include <pawl/pawl.h>\n{READERS_OWN}{body}}}\n"
+    text = f"#include <pawl/pawl.h>\n{READERS_OWN}{{\n{body}}}}}\n"
     command = ("g++", *STRICT, f"-I{tree.ROOT}/include", "-x", "c++", "-")
     result = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
     return result.stderr if result.returncode else ""

@@ -410,7 +410,7 @@ class Http2Server final : public OwnServer {
   explicit Http2Server(const net::Certificates& certificates) {
     const std::string script = R"(
 const fs = require('fs'), net = require('net');
-const [port, cert, key] = process.argv.slice(1);
+const [port, proxy, cert, key] = process.argv.slice(1);
 let count = 0;
 const options = {cert: fs.readFileSync(cert), key: fs.readFileSync(key), allowHTTP1: false};
 const server = require('http2').createSecureServer(options);
@@ -433,15 +433,17 @@ tunnels.on('connect', (request, socket) => {
   });
   socket.on('error', () => {}); onward.on('error', () => {});
 });
-tunnels.listen(+port + 10000, '127.0.0.1');
+tunnels.listen(+proxy, '127.0.0.1');
 )";
-    set_command({"node", "-e", script, port(), certificates.certificate(), certificates.key()});
+    set_command({"node", "-e", script, port(), std::to_string(proxy_port_),
+                 certificates.certificate(), certificates.key()});
     start();
   }
   std::string url(const std::string& path) const { return "https://localhost:" + port() + path; }
-  std::string proxy() const {
-    return "http://127.0.0.1:" + std::to_string(std::stoi(port()) + 10'000);
-  }
+  std::string proxy() const { return "http://127.0.0.1:" + std::to_string(proxy_port_); }
+
+ private:
+  const int proxy_port_ = free_port();
 };
 
 TEST_F(CurlHttpClientTest, SpeaksHttp2WhereTheServerDoesAndSendsNothingTwice) {

@@ -103,22 +103,18 @@ Result<void> AuditLog::open_files() {
   }
 }
 
-Result<void> AuditLog::read(const Part& part,
-                            const std::function<void(std::string_view)>& take) const {
+Result<std::string> AuditLog::read_piece(const Part& part, std::int64_t at) const {
   const Descriptor own = part.file.get() < 0 ? PAWL_TRY(open_to_read(part.path)) : Descriptor(-1);
   const int fd = part.file.get() < 0 ? own.get() : part.file.get();
-  std::string piece(static_cast<std::size_t>(piece_bytes), '\0');
-  for (std::int64_t at = 0; at < part.size;) {
-    const auto wanted = static_cast<std::size_t>(std::min(part.size - at, piece_bytes));
-    ssize_t got = ::pread(fd, piece.data(), wanted, at);
-    if (got < 0 && errno == ESPIPE) got = ::read(fd, piece.data(), wanted);
+  std::string piece(static_cast<std::size_t>(std::min(part.size - at, piece_bytes)), '\0');
+  while (true) {
+    ssize_t got = ::pread(fd, piece.data(), piece.size(), at);
+    if (got < 0 && errno == ESPIPE) got = ::read(fd, piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::unexpected(unreadable(part.path, errno));
-    if (got == 0) break;
-    take(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
-    at += got;
+    piece.resize(static_cast<std::size_t>(got));
+    return piece;
   }
-  return {};
 }
 
 Result<void> AuditLog::read_lines(const std::function<void(const Line&)>& take) const {
@@ -142,7 +138,12 @@ Result<void> AuditLog::read_lines(const std::function<void(const Line&)>& take) 
     }
   };
   for (const Part& part : parts_) {
-    PAWL_TRY(read(part, take_piece));
+    for (std::int64_t at = 0;;) {
+      const std::string piece = PAWL_TRY(read_piece(part, at));
+      if (piece.empty()) break;
+      take_piece(piece);
+      at += static_cast<std::int64_t>(piece.size());
+    }
     if (!text.empty()) end_line(false);
     ++line.part;
     line.number = 0;

@@ -59,7 +59,8 @@ class AuditLog {
   // Why there is an anchor that cannot be read; empty when there is none, or a good one.
   const std::string& anchor_problem() const { return anchor_problem_; }
 
-  Result<void> read(const Part& part, const std::function<void(std::string_view)>& take) const;
+  // From `at` on, as much as is read at once; empty: there is no more.
+  Result<std::string> read_piece(const Part& part, std::int64_t at) const;
   struct Line {
     std::string_view text;  // without its line feed; what is too long for a record is cut there
     std::size_t part;       // which of parts()

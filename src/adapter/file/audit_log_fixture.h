@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -17,8 +18,8 @@
 #include <vector>
 
 #include "adapter/file/audit_log.h"
+#include "adapter/file/audit_log_check.h"
 #include "core/audit/chain.h"
-#include "core/audit/verifier.h"
 #include "tests/temp_folder.h"
 
 namespace pawl {
@@ -76,17 +77,12 @@ inline std::string operation_of(std::string_view line) {
 // The operations of a log, oldest first, over all its files. A flaw in the chain is a failed test,
 // and so is an anchor that is not as it should be.
 inline std::vector<std::string> operations_of(const std::string& path) {
-  const AuditLog log = AuditLog::open(path).value();
-  EXPECT_EQ(log.anchor_problem(), "");
-  audit::Verifier verifier;
-  if (log.anchor()) verifier.expect(*log.anchor());
-  for (const AuditLog::Part& part : log.parts()) {
-    verifier.next_part();
-    EXPECT_TRUE(log.read(part, [&](std::string_view bytes) { verifier.take(bytes); }).has_value());
-  }
-  const auto flaw = verifier.finish();
+  const auto check = AuditLogCheck::open(path).value();
+  EXPECT_TRUE(check->go_on(std::numeric_limits<std::size_t>::max()).has_value());
+  const auto& flaw = check->verdict().flaw;
   EXPECT_FALSE(flaw.has_value()) << flaw->message;
 
+  const AuditLog log = AuditLog::open(path).value();
   std::vector<std::string> operations;
   EXPECT_TRUE(log.read_lines([&](const AuditLog::Line& line) {
                    operations.push_back(operation_of(line.text));

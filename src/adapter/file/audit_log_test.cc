@@ -45,7 +45,7 @@ TEST(AuditLog, SaysWhatIsNotThereAndWhatCannotBeRead) {
   }
   std::filesystem::create_directory(folder / "folder");
   const AuditLog a_folder = AuditLog::open(folder / "folder").value();
-  const auto read = a_folder.read(a_folder.parts().front(), [](std::string_view) {});
+  const auto read = a_folder.read_piece(a_folder.parts().front(), 0);
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().code, Code::unavailable);
 }
@@ -73,9 +73,7 @@ TEST(AuditLog, EndsWhereItEndedWhenItWasOpened) {
   append(file, {"a", "b"});
   const AuditLog log = AuditLog::open(path).value();
   append(file, {"c"});
-  std::string bytes;
-  ASSERT_TRUE(log.read(log.parts().back(), [&](std::string_view more) { bytes += more; }));
-  EXPECT_EQ(operations_in(bytes), (Operations{"a", "b"}));
+  EXPECT_EQ(operations_in(log.read_piece(log.parts().back(), 0).value()), (Operations{"a", "b"}));
 }
 
 TEST(AuditLog, OfAFullPartIsThatPartAlone) {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "adapter/file/audit_log_check.h"
 #include "adapter/file/log_files.h"
 #include "base/assert.h"
 #include "base/bounds.h"
@@ -138,6 +139,10 @@ Result<AuditTrail::Piece> AuditPages::last(std::size_t bytes_max) {
     if (size < file.size) break;
   }
   return piece;
+}
+
+Result<std::unique_ptr<AuditCheck>> AuditPages::check() {
+  return PAWL_TRY(AuditLogCheck::open(path_));
 }
 
 }  // namespace pawl

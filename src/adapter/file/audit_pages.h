@@ -22,6 +22,7 @@ class AuditPages final : public AuditTrail {
 
   Result<Piece> after(std::uint64_t seq, std::size_t bytes_max) override;
   Result<Piece> last(std::size_t bytes_max) override;
+  Result<std::unique_ptr<AuditCheck>> check() override;
 
  private:
   // Where a record ends.

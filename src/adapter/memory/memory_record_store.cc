@@ -203,17 +203,18 @@ void MemoryRecordStore::clear(const RecordKey& key, bool force, Done<void> done)
   }));
 }
 
-std::vector<KeptRecord> MemoryRecordStore::newest(Shard& shard, std::string_view scope,
-                                                  std::size_t limit) {
+std::vector<KeptRecord> MemoryRecordStore::newest(Shard& shard, const RecordFilter& filter) {
   const std::lock_guard lock(shard.mutex);
   const Instant at = now();
   std::vector<Records::const_iterator> found;
-  auto each = shard.records.lower_bound({.scope = std::string(scope), .key = {}});
+  auto each = shard.records.lower_bound({.scope = filter.scope, .key = {}});
   for (; each != shard.records.end(); ++each) {
-    if (!scope.empty() && each->first.scope != scope) break;
+    if (!filter.scope.empty() && each->first.scope != filter.scope) break;
+    if (!fits(filter, each->first)) continue;
     if (idempotency::status_at(*each->second.record, at)) found.push_back(each);
   }
-  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
+  const auto end =
+      found.begin() + static_cast<std::ptrdiff_t>(std::min(filter.limit, found.size()));
   std::partial_sort(found.begin(), end, found.end(), [](const auto& a, const auto& b) {
     return is_newer(*a->second.record, *b->second.record);
   });
@@ -225,12 +226,11 @@ std::vector<KeptRecord> MemoryRecordStore::newest(Shard& shard, std::string_view
   return listed;
 }
 
-void MemoryRecordStore::list(std::string_view scope, std::size_t limit,
-                             Done<std::vector<KeptRecord>> done) {
-  limit = std::min(limit, bounds::record_list_max);
+void MemoryRecordStore::list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) {
+  const std::size_t limit = std::min(filter.limit, bounds::record_list_max);
   std::vector<KeptRecord> listed;
   for (Shard& shard : shards_) {
-    std::ranges::move(newest(shard, scope, limit), std::back_inserter(listed));
+    std::ranges::move(newest(shard, filter), std::back_inserter(listed));
   }
   std::ranges::sort(listed, [](const KeptRecord& a, const KeptRecord& b) {
     return is_newer(a.record, b.record);

@@ -44,7 +44,7 @@ class MemoryRecordStore final : public RecordStore {
   void settle(const RecordKey& key, idempotency::Completion how, Done<void> done) override;
   void get(const RecordKey& key, Done<idempotency::Record> done) override;
   void clear(const RecordKey& key, bool force, Done<void> done) override;
-  void list(std::string_view scope, std::size_t limit, Done<std::vector<KeptRecord>> done) override;
+  void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) override;
   Durability durability() const override { return Durability::none; }
 
   // With those that have expired and are not forgotten yet.
@@ -80,7 +80,7 @@ class MemoryRecordStore final : public RecordStore {
   void update(Shard& shard, Records::iterator kept);
   void erase(Shard& shard, Records::iterator kept);
   void forget_expired(Shard& shard, Instant now, std::size_t at_most);
-  std::vector<KeptRecord> newest(Shard& shard, std::string_view scope, std::size_t limit);
+  std::vector<KeptRecord> newest(Shard& shard, const RecordFilter& filter);
 
   Clock& clock_;
   const Options options_;

@@ -209,13 +209,9 @@ void NatsRecordStore::get(const RecordKey& key, Done<Record> done) {
                  });
 }
 
-void NatsRecordStore::list(std::string_view scope, std::size_t limit,
-                           Done<std::vector<KeptRecord>> done) {
-  limit = std::min(limit, bounds::record_list_max);
+void NatsRecordStore::list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) {
   submit<std::vector<KeptRecord>>({}, std::move(done),
-                                  [this, scope = std::string(scope), limit](Until until) {
-                                    return try_list(scope, limit, until);
-                                  });
+                                  [this, filter](Until until) { return try_list(filter, until); });
 }
 
 Result<void> NatsRecordStore::health() {
@@ -282,13 +278,13 @@ Result<void> NatsRecordStore::try_change(const std::string& subject, const Decid
   }
 }
 
-Result<std::vector<KeptRecord>> NatsRecordStore::try_list(const std::string& scope,
-                                                          std::size_t limit, Until until) {
+Result<std::vector<KeptRecord>> NatsRecordStore::try_list(const RecordFilter& filter, Until until) {
   const Instant now = clock_.wall_now();
-  Newest newest(limit);
+  Newest newest(std::min(filter.limit, bounds::record_list_max));
   std::optional<Error> unreadable;
   const auto take = [&](const nats::Kept& kept) -> Result<void> {
     const RecordKey key = PAWL_TRY(nats::parse_record_subject(options_.url.name, kept.subject));
+    if (!fits(filter, key)) return {};
     std::optional<Record> record = idempotency::seen(PAWL_TRY(record_in(kept)), now);
     if (!record) return {};
     record->response.body.clear();
@@ -296,7 +292,7 @@ Result<std::vector<KeptRecord>> NatsRecordStore::try_list(const std::string& sco
     return {};
   };
   PAWL_TRY(connection_->walk(
-      nats::record_subjects(options_.url.name, scope), 1,
+      nats::record_subjects(options_.url.name, filter.scope), 1,
       [&](const nats::Kept& kept) {
         Result<void> taken = take(kept);
         if (!taken) unreadable = std::move(taken).error();

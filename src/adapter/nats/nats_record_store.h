@@ -77,7 +77,7 @@ class NatsRecordStore final : public RecordStore {
   void get(const RecordKey& key, Done<idempotency::Record> done) override;
   void clear(const RecordKey& key, bool force, Done<void> done) override;
   // Reads the whole bucket, or all of the scope.
-  void list(std::string_view scope, std::size_t limit, Done<std::vector<KeptRecord>> done) override;
+  void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) override;
 
   Durability durability() const override { return connection_->durability(); }
   // Whether the server is there. When it is not, asking has it sought.
@@ -113,8 +113,7 @@ class NatsRecordStore final : public RecordStore {
   Result<idempotency::Begun> try_begin(const std::string& subject, const idempotency::Begin& ask,
                                        Until until);
   Result<void> try_change(const std::string& subject, const Decide& decide, Until until);
-  Result<std::vector<KeptRecord>> try_list(const std::string& scope, std::size_t limit,
-                                           Until until);
+  Result<std::vector<KeptRecord>> try_list(const RecordFilter& filter, Until until);
   void sweep();
 
   const NatsRecordStoreOptions options_;

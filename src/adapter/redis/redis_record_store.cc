@@ -117,6 +117,7 @@ struct RedisRecordStore::Answer {
 
 struct RedisRecordStore::Listing {
   std::string names;  // what they begin with
+  RecordFilter filter;
   std::size_t limit;
   Done<std::vector<KeptRecord>> done;
   int group = 0;
@@ -124,6 +125,10 @@ struct RedisRecordStore::Listing {
   std::string after_name = "";
   std::vector<KeptRecord> newest = {};  // so far, in order
 
+  // Of those that a page has, any may fit: then it is filled, which takes fewer than this.
+  std::size_t most_of_a_page() const {
+    return filter.key_part.empty() ? limit : bounds::record_list_max;
+  }
   // None that is older can be among them any more.
   Instant oldest() const {
     return newest.size() < limit ? Instant() : newest.back().record.created_at;
@@ -278,12 +283,12 @@ void RedisRecordStore::get(const RecordKey& key, Done<Record> done) {
       });
 }
 
-void RedisRecordStore::list(std::string_view scope, std::size_t limit,
-                            Done<std::vector<KeptRecord>> done) {
-  limit = std::min(limit, bounds::record_list_max);
+void RedisRecordStore::list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) {
+  const std::size_t limit = std::min(filter.limit, bounds::record_list_max);
   if (limit == 0) return done(std::vector<KeptRecord>());
   list_next(std::make_unique<Listing>(
-      Listing{.names = scope.empty() ? std::string() : redis::scope_prefix(scope),
+      Listing{.names = filter.scope.empty() ? std::string() : redis::scope_prefix(filter.scope),
+              .filter = filter,
               .limit = limit,
               .done = std::move(done)}));
 }
@@ -294,7 +299,7 @@ void RedisRecordStore::list_next(std::unique_ptr<Listing> listing) {
   if (listing->group == redis::record_groups) return listing->done(std::move(listing->newest));
   Step step{.script = scripts_.list,
             .keys = {redis::newest_key(redis::group_prefix(listing->group))},
-            .arguments = {listing->names, std::to_string(listing->limit),
+            .arguments = {listing->names, std::to_string(listing->most_of_a_page()),
                           microseconds_text(listing->oldest() - Instant()), listing->after_time,
                           listing->after_name}};
   run(std::move(step), [this, listing = std::move(listing)](Result<Answer> page) mutable {
@@ -311,7 +316,8 @@ Result<void> RedisRecordStore::take_page(Listing& listing, const Answer& page) {
     RecordKey key = PAWL_TRY(redis::parse_record_name(page.text(i)));
     std::optional<Record> record =
         idempotency::seen(PAWL_TRY(record_in(page.text(i + 1))), page.now);
-    if (record) listing.newest.push_back({.key = std::move(key), .record = *std::move(record)});
+    if (record && fits(listing.filter, key))
+      listing.newest.push_back({.key = std::move(key), .record = *std::move(record)});
   }
   std::ranges::sort(listing.newest, [](const KeptRecord& a, const KeptRecord& b) {
     return a.record.created_at != b.record.created_at ? a.record.created_at > b.record.created_at

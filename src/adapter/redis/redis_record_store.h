@@ -66,7 +66,7 @@ class RedisRecordStore final : public RecordStore {
   void settle(const RecordKey& key, idempotency::Completion how, Done<void> done) override;
   void get(const RecordKey& key, Done<idempotency::Record> done) override;
   void clear(const RecordKey& key, bool force, Done<void> done) override;
-  void list(std::string_view scope, std::size_t limit, Done<std::vector<KeptRecord>> done) override;
+  void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) override;
 
   Durability durability() const override { return found_.durability; }
   // What it was found by, for people.

@@ -141,6 +141,9 @@ void kill_midway(RedisServer& server, int many, Ends& ends, Call call) {
       while (ends.applied < many / 10) std::this_thread::yield();
       server.kill();
     }
+    if (i == many * 9 / 10) {  // the rest is asked once the loss is known
+      EXPECT_TRUE(eventually([&] { return ends.unknown + ends.not_applied > 0; }));
+    }
   }
   all.wait();
   EXPECT_EQ(ends.applied + ends.unknown + ends.not_applied, many);

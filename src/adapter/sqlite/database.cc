@@ -4,14 +4,14 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
-#include <linux/magic.h>
 #include <optional>
 #include <sqlite3.h>
 #include <string>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <system_error>
 #include <unistd.h>
+
+#include "adapter/sqlite/power_cut.h"
 
 namespace pawl::sqlite {
 namespace {
@@ -311,9 +311,7 @@ Result<void> Database::probe() {
 }
 
 bool Database::is_in_memory() const {
-  struct statfs found = {};
-  if (::statfs(options_.path.c_str(), &found) != 0) return false;
-  return found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC;
+  return lies_in_memory(options_.path);
 }
 
 Result<void> Database::execute(const char* sql, std::string_view doing) {

@@ -223,7 +223,7 @@ Result<void> RecordBook::clear(const RecordKey& key, bool force) {
   return {};
 }
 
-Result<std::vector<KeptRecord>> RecordBook::list(std::string_view scope, std::size_t limit) {
+Result<std::vector<KeptRecord>> RecordBook::list(const RecordFilter& filter) {
   std::vector<KeptRecord> all;
   std::optional<RecordKey> bad;
   const auto add = [&](const Row& row) {
@@ -235,17 +235,19 @@ Result<std::vector<KeptRecord>> RecordBook::list(std::string_view scope, std::si
       bad = std::move(key);
     }
   };
-  const auto rows = static_cast<std::int64_t>(std::min(limit, bounds::record_list_max));
+  const auto rows = static_cast<std::int64_t>(std::min(filter.limit, bounds::record_list_max));
   const bool done =
-      scope.empty()
+      filter.scope.empty()
           ? run("SELECT fence, status, fingerprint, created_at, lease_until, expires_at, replays, "
                 "tombstone, metadata, scope, key FROM records WHERE expires_at > ?1 "
+                "AND (length(?3) = 0 OR instr(key, ?3) > 0) "
                 "ORDER BY created_at DESC, fence DESC LIMIT ?2",
-                {now_.ns(), rows}, add)
+                {now_.ns(), rows, bytes_of(filter.key_part)}, add)
           : run("SELECT fence, status, fingerprint, created_at, lease_until, expires_at, replays, "
-                "tombstone, metadata, scope, key FROM records WHERE scope = ?3 AND "
-                "expires_at > ?1 ORDER BY created_at DESC, fence DESC LIMIT ?2",
-                {now_.ns(), rows, bytes_of(scope)}, add);
+                "tombstone, metadata, scope, key FROM records WHERE scope = ?4 AND "
+                "expires_at > ?1 AND (length(?3) = 0 OR instr(key, ?3) > 0) "
+                "ORDER BY created_at DESC, fence DESC LIMIT ?2",
+                {now_.ns(), rows, bytes_of(filter.key_part), bytes_of(filter.scope)}, add);
   if (!done) return std::unexpected(*broken());
   if (bad) return damaged(*bad);
   return all;

@@ -40,7 +40,7 @@ class RecordBook final : public sqlite::Book {
   Result<void> settle(const RecordKey& key, idempotency::Completion how);
   Result<idempotency::Record> get(const RecordKey& key);
   Result<void> clear(const RecordKey& key, bool force);
-  Result<std::vector<KeptRecord>> list(std::string_view scope, std::size_t limit);
+  Result<std::vector<KeptRecord>> list(const RecordFilter& filter);
   // Has save() write them, should nothing else have changed.
   void write_replays();
 

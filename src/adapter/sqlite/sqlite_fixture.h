@@ -1,12 +1,11 @@
-// What the tests of this folder share: a disk that fails on demand, and a process without rights.
+// What the tests of this folder share: a disk that fails on demand.
 #pragma once
 
 #include <atomic>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "tests/temp_folder.h"
+#include "tests/without_privilege.h"
 
 namespace pawl {
 
@@ -28,18 +27,6 @@ struct Disk {
   static bool failing(int step) {
     return fail_from != 0 && step >= fail_from && step <= fail_until;
   }
-};
-
-// Root may write anywhere; while this lives, this process is nobody.
-class WithoutPrivilege {
- public:
-  WithoutPrivilege() { EXPECT_TRUE(!was_root_ || ::seteuid(65534) == 0); }
-  WithoutPrivilege(const WithoutPrivilege&) = delete;
-  WithoutPrivilege& operator=(const WithoutPrivilege&) = delete;
-  ~WithoutPrivilege() { EXPECT_TRUE(!was_root_ || ::seteuid(0) == 0); }
-
- private:
-  const bool was_root_ = ::geteuid() == 0;
 };
 
 }  // namespace pawl

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "core/order/intent_text.h"
 #include "port/answer_of.h"
 #include "runtime/manual_clock.h"
+#include "tests/bench_folder.h"
 
 namespace pawl {
 namespace {
@@ -27,22 +27,6 @@ using Steady = std::chrono::steady_clock;
 Instant now() {
   return from_civil({{2025, 12, 3}, 15, 30, 0, 0});
 }
-
-class BenchFolder {
- public:
-  BenchFolder() {
-    path_ = (std::filesystem::temp_directory_path() / "pawl-bench-XXXXXX").string();
-    if (::mkdtemp(path_.data()) == nullptr) std::abort();
-  }
-  BenchFolder(const BenchFolder&) = delete;
-  BenchFolder& operator=(const BenchFolder&) = delete;
-  ~BenchFolder() { std::filesystem::remove_all(path_); }
-
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 order::Order some_order() {
   return {.venue = "okx",

@@ -79,11 +79,9 @@ void SqliteRecordStore::clear(const RecordKey& key, bool force, Done<void> done)
          [force](RecordBook& book, const RecordKey& of) { return book.clear(of, force); });
 }
 
-void SqliteRecordStore::list(std::string_view scope, std::size_t limit,
-                             Done<std::vector<KeptRecord>> done) {
-  writer_->look<RecordBook>(std::move(done), [scope = std::string(scope), limit](RecordBook& book) {
-    return book.list(scope, limit);
-  });
+void SqliteRecordStore::list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) {
+  writer_->look<RecordBook>(std::move(done),
+                            [filter](RecordBook& book) { return book.list(filter); });
 }
 
 Durability SqliteRecordStore::durability() const {

@@ -47,7 +47,7 @@ class SqliteRecordStore final : public RecordStore {
   void settle(const RecordKey& key, idempotency::Completion how, Done<void> done) override;
   void get(const RecordKey& key, Done<idempotency::Record> done) override;
   void clear(const RecordKey& key, bool force, Done<void> done) override;
-  void list(std::string_view scope, std::size_t limit, Done<std::vector<KeptRecord>> done) override;
+  void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) override;
 
   // fsync; process where the file lies in memory (tmpfs).
   Durability durability() const override;

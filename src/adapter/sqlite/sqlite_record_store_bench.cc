@@ -5,34 +5,18 @@
 #include <benchmark/benchmark.h>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <future>
 #include <string>
 #include <unistd.h>
 
 #include "adapter/sqlite/sqlite_record_store.h"
 #include "runtime/manual_clock.h"
+#include "tests/bench_folder.h"
 
 namespace pawl {
 namespace {
 
 constexpr int body_bytes = 200;
-
-class BenchFolder {
- public:
-  BenchFolder() {
-    path_ = (std::filesystem::temp_directory_path() / "pawl-bench-XXXXXX").string();
-    if (::mkdtemp(path_.data()) == nullptr) std::abort();
-  }
-  BenchFolder(const BenchFolder&) = delete;
-  BenchFolder& operator=(const BenchFolder&) = delete;
-  ~BenchFolder() { std::filesystem::remove_all(path_); }
-
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 // Callers who each begin an intent, complete it when that is answered, and go on to the next.
 class Callers {

@@ -5,16 +5,26 @@
 namespace pawl::audit {
 namespace {
 
-constexpr std::array<EventType, 17> types = {
-    EventType::limit,           EventType::pace,
-    EventType::request,         EventType::config,
-    EventType::rejected,        EventType::retry_attempt,
-    EventType::retry_exhausted, EventType::retry_succeeded,
-    EventType::idempotency,     EventType::breaker,
-    EventType::budget,          EventType::hedge,
-    EventType::reconcile,       EventType::quota,
-    EventType::order,           EventType::task,
+constexpr std::array<EventType, 19> types = {
+    EventType::limit,
+    EventType::pace,
+    EventType::request,
+    EventType::config,
+    EventType::rejected,
+    EventType::retry_attempt,
+    EventType::retry_exhausted,
+    EventType::retry_succeeded,
+    EventType::idempotency,
+    EventType::breaker,
+    EventType::budget,
+    EventType::hedge,
+    EventType::reconcile,
+    EventType::quota,
+    EventType::order,
+    EventType::task,
     EventType::limit_near,
+    EventType::operation_slept,
+    EventType::operation_resumed,
 };
 
 }  // namespace
@@ -55,6 +65,10 @@ std::string_view to_string(EventType type) {
       return "task";
     case EventType::limit_near:
       return "limit_near";
+    case EventType::operation_slept:
+      return "operation_slept";
+    case EventType::operation_resumed:
+      return "operation_resumed";
   }
   __builtin_unreachable();
 }

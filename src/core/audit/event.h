@@ -19,23 +19,25 @@
 namespace pawl::audit {
 
 enum class EventType : std::uint8_t {
-  limit,            // a limiter allowed or refused
-  pace,             // a session's pacer let a call leave, wait or fail, was closed or reopened
-  request,          // a guarded request ended, with its outcome
-  config,           // the configuration in force changed
-  rejected,         // the framing gate refused a request
-  retry_attempt,    // an attempt failed and another will follow
-  retry_exhausted,  // an operation was given up
-  retry_succeeded,  // an operation succeeded, at its first attempt or a later one
-  idempotency,      // a key was looked up or recorded
-  breaker,          // a circuit breaker opened or closed
-  budget,           // a retry budget had no retry left
-  hedge,            // a second attempt was sent beside one that takes long
-  reconcile,        // somebody looked what became of an attempt of unknown outcome
-  quota,            // a quota allowed or refused
-  order,            // an order changed its state
-  task,             // a task of the queue changed its state
-  limit_near,       // a tenant has used most of a bucket, once a window
+  limit,              // a limiter allowed or refused
+  pace,               // a session's pacer let a call leave, wait or fail, was closed or reopened
+  request,            // a guarded request ended, with its outcome
+  config,             // the configuration in force changed
+  rejected,           // the framing gate refused a request
+  retry_attempt,      // an attempt failed and another will follow
+  retry_exhausted,    // an operation was given up
+  retry_succeeded,    // an operation succeeded, at its first attempt or a later one
+  idempotency,        // a key was looked up or recorded
+  breaker,            // a circuit breaker opened or closed
+  budget,             // a retry budget had no retry left
+  hedge,              // a second attempt was sent beside one that takes long
+  reconcile,          // somebody looked what became of an attempt of unknown outcome
+  quota,              // a quota allowed or refused
+  order,              // an order changed its state
+  task,               // a task of the queue changed its state
+  limit_near,         // a tenant has used most of a bucket, once a window
+  operation_slept,    // an operation became a task of the queue, until its next attempt is due
+  operation_resumed,  // it goes on
 };
 std::string_view to_string(EventType type);
 // Every one, in the order above.

@@ -40,7 +40,7 @@ TEST(EventType, AllOfThemAreListed) {
   for (const EventType type : all_event_types()) {
     EXPECT_EQ(static_cast<std::size_t>(type), expected++);
   }
-  EXPECT_EQ(all_event_types().back(), EventType::limit_near);
+  EXPECT_EQ(all_event_types().back(), EventType::operation_resumed);
 }
 
 // What stands in backquotes in a text: its names.

@@ -352,7 +352,8 @@ TEST(Replay, DoesNotDecideOnWhatNoRecordHolds) {
 TEST(Replay, KnowsWhatIsNoDecision) {
   for (const EventType type :
        {EventType::request, EventType::config, EventType::rejected, EventType::idempotency,
-        EventType::breaker, EventType::budget, EventType::hedge}) {
+        EventType::breaker, EventType::budget, EventType::hedge, EventType::operation_slept,
+        EventType::operation_resumed}) {
     EXPECT_EQ(replay(as_logged(event_of(type)), no_zones).how, How::no_decision) << to_string(type);
   }
 }

@@ -146,4 +146,18 @@ Event to_event(const Reconciliation& reconciliation) {
                 {"found", to_string(reconciliation.found)}});
 }
 
+Event to_event(const Slept& slept) {
+  return event(EventType::operation_slept, slept.subject,
+               {{"task_id", slept.task_id},
+                {"attempt_number", slept.attempt_number},
+                {"delay_seconds", seconds_number(slept.delay)}});
+}
+
+Event to_event(const Woke& woke) {
+  return event(EventType::operation_resumed, woke.subject,
+               {{"task_id", woke.task_id},
+                {"attempt_number", woke.attempt_number},
+                {"slept_seconds", seconds_number(woke.slept)}});
+}
+
 }  // namespace pawl::audit

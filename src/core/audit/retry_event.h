@@ -115,6 +115,23 @@ struct Reconciliation {
 };
 Event to_event(const Reconciliation& reconciliation);
 
+// It became a task, and goes on when that is due.
+struct Slept {
+  RetrySubject subject;
+  std::string_view task_id;
+  int attempt_number = 1;  // the last one that was made
+  Duration delay = {};     // until it goes on
+};
+Event to_event(const Slept& slept);
+
+struct Woke {
+  RetrySubject subject;
+  std::string_view task_id;
+  int attempt_number = 1;
+  Duration slept = {};  // as long as it did, by the world's clock
+};
+Event to_event(const Woke& woke);
+
 // Seconds as an exact decimal number: 1.05, 0.5, 2.
 json::Value seconds_number(Duration duration);
 

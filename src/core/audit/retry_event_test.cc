@@ -52,6 +52,26 @@ TEST(RetryEvents, AnExhaustionHasTheseFieldsAndNoOther) {
             R"("timestamp":"2026-01-25T21:15:00.000Z","total_attempts":3,"trace_id":"trace-789"})");
 }
 
+TEST(RetryEvents, ASleepNamesItsTask) {
+  EXPECT_EQ(record_of(to_event(Slept{.subject = subject(),
+                                     .task_id = "00a1",
+                                     .attempt_number = 2,
+                                     .delay = Duration::minutes(2)})),
+            R"({"attempt_number":2,"correlation_id":"corr-456","delay_seconds":120,)"
+            R"("event_type":"operation_slept","operation":"Publish to exoarmur.audit.append.v1",)"
+            R"("retry_category":"RETRY_NATS_PUBLISH","task_id":"00a1","tenant_id":"tenant-123",)"
+            R"("timestamp":"2026-01-25T21:15:00.000Z","trace_id":"trace-789"})");
+  EXPECT_EQ(record_of(to_event(Woke{.subject = subject(),
+                                    .task_id = "00a1",
+                                    .attempt_number = 2,
+                                    .slept = Duration::milliseconds(120'500)})),
+            R"({"attempt_number":2,"correlation_id":"corr-456",)"
+            R"("event_type":"operation_resumed","operation":"Publish to exoarmur.audit.append.v1",)"
+            R"("retry_category":"RETRY_NATS_PUBLISH","slept_seconds":120.5,"task_id":"00a1",)"
+            R"("tenant_id":"tenant-123","timestamp":"2026-01-25T21:15:00.000Z",)"
+            R"("trace_id":"trace-789"})");
+}
+
 TEST(RetryEvents, AKeyIsWrittenWhole) {
   const std::string key(64, 'a');
   EXPECT_EQ(

@@ -36,15 +36,27 @@ Effects Execution::decide(const Event& event) {
 Effects Execution::on(const Start& event) {
   PAWL_ASSERT(state_ == State::idle);
   started_ = event.now;
-  if (setup_.has_key) return claim();
-  return begin(event.now, event.breaker_open, false);
+  if (!setup_.has_key) return begin(event, false);
+  return setup_.slept_fence != 0 ? let_go() : claim();
 }
 
-Effects Execution::begin(SteadyInstant now, bool breaker_open, bool taken_over) {
-  return attempt(retry::Begin{.now = now,
-                              .breaker_open = breaker_open,
+Effects Execution::begin(const Start& event, bool taken_over) {
+  return attempt(retry::Begin{.now = event.now,
+                              .breaker_open = event.breaker_open,
                               .taken_over = taken_over,
-                              .waited = now - started_});
+                              .waited = event.now - started_,
+                              .probe_in = event.probe_in});
+}
+
+// Of the claim under which it slept. Nothing is under way there, whatever its lease says.
+Effects Execution::let_go() {
+  state_ = State::letting_go;
+  const retry::Facts& facts = attempts_.facts();
+  complete(outcome_of(facts) == Outcome::not_applied ? Status::failed : Status::unknown,
+           retry::decide(*setup_.attempts.policy, facts).reason);
+  Effects effects;
+  effects.add(Record{.fence = setup_.slept_fence, .how = completion_});
+  return effects;
 }
 
 Effects Execution::claim() {
@@ -61,7 +73,7 @@ Effects Execution::on(const Claimed& event) {
   PAWL_ASSERT(state_ == State::claiming);
   if (event.begun) return claimed(*event.begun, event);
   if (!cancelled_ && setup_.on_store_failure == OnStoreFailure::execute) {
-    return begin(event.now, event.breaker_open, false);
+    return begin({event.now, event.breaker_open, event.probe_in}, false);
   }
   state_ = State::ended;
   Effects effects;
@@ -80,8 +92,9 @@ Effects Execution::claimed(const Begun& begun, const Claimed& event) {
       fence_ = begun.record.fence;
       const bool taken_over = begun.verdict == Begun::Verdict::took_over;
       if (taken_over) effects.add(NoteKey{KeyAction::take_over});
-      const Effects next = cancelled_ ? attempt(retry::Cancelled{event.now, taken_over})
-                                      : begin(event.now, event.breaker_open, taken_over);
+      const Effects next = cancelled_
+                               ? attempt(retry::Cancelled{event.now, taken_over})
+                               : begin({event.now, event.breaker_open, event.probe_in}, taken_over);
       for (const Effect& effect : next) effects.add(effect);
       return effects;
     }
@@ -184,8 +197,10 @@ Effects Execution::on(const Cancelled& event) {
       return {};
     case State::claiming:
     case State::recording:
+    case State::lying_down:
+    case State::letting_go:
     case State::ended:
-      return {};  // the claim, or the record, is on its way
+      return {};  // the claim, the record or what goes on later is on its way
   }
   __builtin_unreachable();
 }
@@ -195,10 +210,7 @@ Effects Execution::attempt(const retry::Event& event) {
   const retry::Effect effect = attempts_.decide(event);
   Effects effects;
   if (const auto* finished = std::get_if<retry::Finish>(&effect)) return finish(finished->decision);
-  if (const auto* sleep = std::get_if<retry::SleepFor>(&effect)) {
-    sleep_ = sleep->delay;
-    return finish(attempts_.decision());
-  }
+  if (const auto* sleep = std::get_if<retry::SleepFor>(&effect)) return lie_down(sleep->delay);
   const bool goes_on = std::holds_alternative<retry::WaitUntil>(effect) ||
                        std::holds_alternative<retry::Reconcile>(effect);
   if (goes_on && attempts_.decided()) effects.add(NoteDecision{});
@@ -208,6 +220,39 @@ Effects Execution::attempt(const retry::Event& event) {
       },
       effect);
   return effects;
+}
+
+Effects Execution::lie_down(Duration delay) {
+  state_ = State::lying_down;
+  const retry::Decision& decision = attempts_.decision();
+  answer_ = {
+      .how = How::asleep, .outcome = decision.outcome, .reason = decision.reason, .sleep = delay};
+  Effects effects;
+  effects.add(NoteDecision{});
+  effects.add(retry::SleepFor{delay});
+  return effects;
+}
+
+Effects Execution::on(const Slept& event) {
+  PAWL_ASSERT(state_ == State::lying_down);
+  const bool nothing_applied = answer_.outcome == Outcome::not_applied;
+  if (!event.written) {
+    answer_.how = How::not_slept;
+    answer_.store_said = event.written.error();
+    // It may have been written, and then goes on.
+    if (event.written.error().outcome != Outcome::not_applied) answer_.outcome = Outcome::unknown;
+  }
+  if (fence_ == 0) return answer(answer_);
+  state_ = State::recording;
+  complete(nothing_applied ? Status::failed : Status::unknown, answer_.reason);
+  Effects effects;
+  effects.add(Record{.fence = fence_, .how = completion_});
+  return effects;
+}
+
+// What is on its way to sleep does so, whatever becomes of its key: who goes on lets go of that.
+bool Execution::lies_down() const {
+  return answer_.how == How::asleep || answer_.how == How::not_slept;
 }
 
 Effects Execution::finish(const retry::Decision& decision) {
@@ -224,11 +269,7 @@ Effects Execution::finish(const retry::Decision& decision) {
     Effects effects;
     effects.add(NoteDecision{});
     state_ = State::ended;
-    if (sleep_ > Duration()) {
-      effects.add(retry::SleepFor{sleep_});
-    } else {
-      effects.add(answer_);
-    }
+    effects.add(answer_);
     return effects;
   }
   if (answer_.how == How::done) return record(Status::done);
@@ -237,39 +278,47 @@ Effects Execution::finish(const retry::Decision& decision) {
 
 Effects Execution::record(Status status) {
   state_ = State::recording;
-  completion_ = {.status = status, .response = {}, .ttl = setup_.ttl};
-  if (status == Status::unknown) completion_.ttl = std::max(setup_.ttl, unknown_ttl);
-  if (status == Status::done) {
-    completion_.response = response_;
-  } else {
-    completion_.response.metadata =
-        "{\"reason\":\"" + std::string(to_string(attempts_.decision().reason)) + "\"}";
-  }
+  complete(status, attempts_.decision().reason);
   Effects effects;
   effects.add(NoteDecision{});
   effects.add(Record{.fence = fence_, .how = completion_});
   return effects;
 }
 
+void Execution::complete(Status status, retry::Reason why) {
+  completion_ = {.status = status, .response = {}, .ttl = setup_.ttl};
+  if (status == Status::unknown) completion_.ttl = std::max(setup_.ttl, unknown_ttl);
+  if (status == Status::done) {
+    completion_.response = response_;
+  } else {
+    completion_.response.metadata = "{\"reason\":\"" + std::string(to_string(why)) + "\"}";
+  }
+}
+
 Effects Execution::on(const Recorded& event) {
+  if (state_ == State::letting_go) return have_let_go(event);
   PAWL_ASSERT(state_ == State::recording);
   if (!event.recorded) return not_taken(event);
   state_ = State::ended;
   Effects effects;
   effects.add(NoteKey{KeyAction::record});
-  if (sleep_ > Duration()) {
-    effects.add(retry::SleepFor{sleep_});
-  } else {
-    effects.add(answer_);
-  }
+  effects.add(answer_);
   return effects;
+}
+
+// Usually it was let go by who slept, and the store says so.
+Effects Execution::have_let_go(const Recorded& event) {
+  const bool there = event.recorded || event.recorded.error().code != Code::unavailable;
+  if (there) return claim();
+  state_ = State::claiming;
+  return on(Claimed{.now = event.now, .begun = std::unexpected(event.recorded.error())});
 }
 
 Effects Execution::not_taken(const Recorded& event) {
   const Error& error = event.recorded.error();
   if (error.code == Code::refused || error.code == Code::not_found) {
     state_ = State::ended;
-    answer_.how = How::stale;
+    if (!lies_down()) answer_.how = How::stale;
     Effects effects;
     effects.add(NoteKey{KeyAction::stale});
     effects.add(answer_);
@@ -290,8 +339,10 @@ Effects Execution::not_taken(const Recorded& event) {
 
 Effects Execution::not_recorded(std::optional<Error> why) {
   state_ = State::ended;
-  answer_.how = How::not_recorded;
-  answer_.store_said = std::move(why);
+  if (!lies_down()) {
+    answer_.how = How::not_recorded;
+    answer_.store_said = std::move(why);
+  }
   Effects effects;
   effects.add(NoteKey{KeyAction::not_recorded});
   effects.add(answer_);

@@ -1,10 +1,13 @@
 // Execution: one operation from the call to its answer: claimed under its key, attempted, recorded.
 //
 //   idle ─▶ claiming ─▶ attempting ─▶ recording ─▶ ended
-//     │       │  ▲ │        ▲             │  ▲       ▲
-//     │       ▼  │ └────────┼─────────────┼──┼───────┤ replay, mismatch, somebody else has it
-//     │      waiting        │             ▼  │       │
-//     └─ no key ────────────┘          settling ─────┘ the store does not take the result
+//     │       │  ▲ │        ▲  │          │  ▲ ▲     ▲
+//     │       ▼  │ └────────┼──┼──────────┼──┼─┼─────┤ replay, mismatch, somebody else has it
+//     │      waiting        │  │          ▼  │ │     │
+//     └─ no key ────────────┘  │       settling┼─────┘ the store does not take the result
+//                              └─▶ lying down ─┘ a long wait: written, then the key let go
+//
+//   After a sleep: idle ─▶ letting go ─▶ claiming, where the key may still be held by who slept.
 //
 // Why:      retries and keys decide together: only who has the claim may act, an attempt of unknown
 //           outcome leaves a record that says so, and a result is on record before anybody hears of
@@ -19,6 +22,11 @@
 //           recorded, so a claim under way is waited for, and then given back: as failed, or as
 //           unknown when it was taken over. A result is put on record all the same, unless nobody
 //           can wait any more (`closing`).
+// Sleep:    a wait of sleep_from or more is written down first (SleepFor, answered by Slept), then
+//           the key is let go: as failed, since nothing was applied, or as unknown. So whoever dies
+//           in between leaves something that goes on. Whoever goes on names the fence of the claim
+//           under which it lay down, and lets go of that first: who slept may have died before.
+//           Then it claims the key like anybody else, and finds what others did meanwhile.
 // Unknown:  is kept for a year, whatever the ttl: to be used again by mistake is what it is to
 //           prevent.
 // See:      core/retry/attempts.h, core/idempotency/record.h; docs/state-machines.md.
@@ -51,17 +59,20 @@ struct Setup {
   Duration wait_max = Duration::seconds(60);  // for somebody else who has the key
   OnStoreFailure on_store_failure = OnStoreFailure::reject;
   std::optional<retry::Resumed> resumed = {};  // it goes on after a durable sleep
+  std::uint64_t slept_fence = 0;               // of the claim it slept under; 0: none
 };
 
 // Events, besides those of the attempts.
 struct Start {
   SteadyInstant now;
   bool breaker_open = false;
+  Duration probe_in = {};  // of an open breaker, as in retry::Begin
 };
 struct Claimed {
   SteadyInstant now;
   Result<idempotency::Begun> begun;
   bool breaker_open = false;
+  Duration probe_in = {};
 };
 // An attempt, or a reconciliation, ended. When the effect was applied, with this result.
 struct Attempted {
@@ -76,12 +87,17 @@ struct Recorded {
   SteadyInstant now;
   Result<void> recorded;
 };
+// What SleepFor asked for is durable; or it is not, or nobody knows.
+struct Slept {
+  SteadyInstant now;
+  Result<void> written;
+};
 struct Cancelled {
   SteadyInstant now;
   bool closing = false;  // there will be no time any more: what it waits for does not come
 };
 using Event = std::variant<Start, Claimed, Attempted, retry::BudgetAnswered, retry::Woken, Found,
-                           Recorded, Cancelled>;
+                           Recorded, Slept, Cancelled>;
 
 // Effects.
 struct Claim {
@@ -108,13 +124,16 @@ struct Answer {
     no_store,      // the key could not be claimed
     not_recorded,  // the store did not take how it ended
     stale,         // somebody else took the key over meanwhile
+    asleep,        // nothing has ended: it goes on after `sleep`
+    not_slept,     // what was to go on later could not be written
   };
   How how;
   Outcome outcome;
   retry::Reason reason = retry::Reason::succeeded;
   Duration retry_after = {};
   idempotency::Response response = {};
-  std::optional<Error> store_said = {};  // of no_store and not_recorded
+  std::optional<Error> store_said = {};  // of no_store, not_recorded and not_slept
+  Duration sleep = {};                   // of asleep and not_slept
 };
 using Effect =
     std::variant<Claim, retry::Send, retry::SpendBudget, retry::WaitUntil, retry::SleepFor,
@@ -140,6 +159,8 @@ class Execution {
     attempting,
     recording,
     settling,
+    lying_down,
+    letting_go,
     ended
   };
 
@@ -163,16 +184,22 @@ class Execution {
   Effects on(const retry::Woken& event);
   Effects on(const Found& event);
   Effects on(const Recorded& event);
+  Effects on(const Slept& event);
   Effects on(const Cancelled& event);
 
   Effects claimed(const idempotency::Begun& begun, const Claimed& event);
   Effects claim();
   Effects wait_for_other(SteadyInstant now, Duration retry_after);
   SteadyInstant wait_until() const;
-  Effects begin(SteadyInstant now, bool breaker_open, bool taken_over);
+  Effects begin(const Start& event, bool taken_over);
+  Effects let_go();
+  Effects lie_down(Duration delay);
   Effects attempt(const retry::Event& event);
   Effects finish(const retry::Decision& decision);
   Effects record(idempotency::Status status);
+  void complete(idempotency::Status status, retry::Reason why);
+  bool lies_down() const;
+  Effects have_let_go(const Recorded& event);
   Effects not_taken(const Recorded& event);
   Effects not_recorded(std::optional<Error> why);
   Effects answer(Answer answer);
@@ -186,7 +213,6 @@ class Execution {
   idempotency::Response response_;
   idempotency::Completion completion_;
   Answer answer_{.how = Answer::How::gave_up, .outcome = Outcome::not_applied};
-  Duration sleep_ = {};  // what is slept once the record stands
   SteadyInstant started_;
   SteadyInstant wait_over_;
   Duration wait_ = {};  // the last one: for somebody else, or for the store

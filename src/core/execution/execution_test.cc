@@ -309,20 +309,112 @@ TEST(Execution, CancelledWhileItWaitsForSomebodyElseItIsOver) {
   EXPECT_EQ(late.begin(), late.end());
 }
 
-TEST(Execution, ALongWaitIsSleptOnceTheClaimIsGivenBack) {
-  auto setup = keyed();
+// Until it asks to be written down.
+Execution sleepy(Setup setup) {
   setup.attempts.sleep_from = Duration::milliseconds(100);
   Execution execution(setup);
   execution.decide(Start{start});
   execution.decide(claimed(Begun::Verdict::started));
   execution.decide(ended(lost));
-  const Effects giving_back = execution.decide(retry::BudgetAnswered{true});
+  return execution;
+}
+Slept slept(Result<void> written = {}) {
+  return {.now = start, .written = std::move(written)};
+}
+
+TEST(Execution, ALongWaitIsWrittenDownBeforeTheClaimIsGivenBack) {
+  Execution execution = sleepy(keyed());
+  const Effects lying_down = execution.decide(retry::BudgetAnswered{true});
+  EXPECT_NE(find<NoteDecision>(lying_down), nullptr);
+  ASSERT_NE(find<retry::SleepFor>(lying_down), nullptr);
+  EXPECT_EQ(find<retry::SleepFor>(lying_down)->delay, Duration::seconds(1));
+  EXPECT_EQ(find<Record>(lying_down), nullptr) << "who dies here must leave something that goes on";
+  const Effects giving_back = execution.decide(slept());
   ASSERT_NE(find<Record>(giving_back), nullptr);
-  EXPECT_EQ(find<Record>(giving_back)->how.status, Status::failed);
-  const Effects effects = execution.decide(recorded());
-  ASSERT_NE(find<retry::SleepFor>(effects), nullptr);
-  EXPECT_EQ(find<retry::SleepFor>(effects)->delay, Duration::seconds(1));
-  EXPECT_EQ(find<Answer>(effects), nullptr);
+  EXPECT_EQ(find<Record>(giving_back)->how.status, Status::failed) << "nothing was applied";
+  EXPECT_EQ(find<Answer>(giving_back), nullptr);
+  const Effects told = execution.decide(recorded());
+  ASSERT_NE(find<Answer>(told), nullptr);
+  EXPECT_EQ(find<Answer>(told)->how, How::asleep);
+  EXPECT_EQ(find<Answer>(told)->sleep, Duration::seconds(1));
+}
+
+TEST(Execution, WhatIsWrittenDownSleepsWhateverBecomesOfItsKey) {
+  for (const Code code : {Code::refused, Code::internal}) {
+    Execution execution = sleepy(keyed());
+    execution.decide(retry::BudgetAnswered{true});
+    execution.decide(slept());
+    const Effects told = execution.decide(not_recorded(code));
+    ASSERT_NE(find<Answer>(told), nullptr);
+    EXPECT_EQ(find<Answer>(told)->how, How::asleep);
+  }
+  Execution away = sleepy(keyed());
+  away.decide(retry::BudgetAnswered{true});
+  away.decide(slept());
+  EXPECT_NE(find<retry::WaitUntil>(away.decide(not_recorded(Code::unavailable))), nullptr);
+  EXPECT_EQ(find<Answer>(away.decide(Cancelled{.now = start, .closing = true}))->how, How::asleep);
+}
+
+TEST(Execution, WhatCouldNotBeWrittenDownIsOver) {
+  Execution execution = sleepy(keyed());
+  execution.decide(retry::BudgetAnswered{true});
+  const Effects effects = execution.decide(slept(failure(Code::unavailable, "no queue")));
+  EXPECT_EQ(find<Record>(effects)->how.status, Status::failed) << "its key is free";
+  const Effects over = execution.decide(recorded());
+  const auto* told = find<Answer>(over);
+  ASSERT_NE(told, nullptr);
+  EXPECT_EQ(told->how, How::not_slept);
+  EXPECT_EQ(told->outcome, Outcome::not_applied);
+  EXPECT_EQ(told->store_said->message, "no queue");
+
+  Execution perhaps = sleepy(keyed());
+  perhaps.decide(retry::BudgetAnswered{true});
+  const Error lost_answer(Code::unavailable, Outcome::unknown, "no answer");
+  const Effects silence = perhaps.decide(slept(std::unexpected(lost_answer)));
+  EXPECT_EQ(find<Record>(silence)->how.status, Status::failed) << "as yet nothing was applied";
+  const Effects unsure = perhaps.decide(recorded());
+  EXPECT_EQ(find<Answer>(unsure)->outcome, Outcome::unknown) << "it may be, when that task is due";
+}
+
+TEST(Execution, WithoutAKeyItSleepsOnceItIsWrittenDown) {
+  auto setup = keyless();
+  setup.attempts.sleep_from = Duration::milliseconds(100);
+  Execution execution(setup);
+  execution.decide(Start{start});
+  execution.decide(ended(lost));
+  EXPECT_NE(find<retry::SleepFor>(execution.decide(retry::BudgetAnswered{true})), nullptr);
+  const Effects nothing = execution.decide(Cancelled{start});
+  EXPECT_EQ(nothing.begin(), nothing.end()) << "it is on its way";
+  const Effects told = execution.decide(slept());
+  EXPECT_EQ(find<Answer>(told)->how, How::asleep);
+}
+
+TEST(Execution, WhoGoesOnLetsGoOfTheClaimItSleptUnder) {
+  Execution before = sleepy(keyed());
+  before.decide(retry::BudgetAnswered{true});
+  auto setup = keyed();
+  setup.resumed = retry::Resumed{before.attempts().facts(), Duration::seconds(1)};
+  setup.slept_fence = 7;
+  const std::vector<Recorded> answers = {recorded(), not_recorded(Code::refused),
+                                         not_recorded(Code::not_found)};
+  for (const Recorded& answer : answers) {
+    Execution after(setup);
+    const Effects first = after.decide(Start{start});
+    ASSERT_NE(find<Record>(first), nullptr);
+    EXPECT_EQ(find<Record>(first)->fence, 7u);
+    EXPECT_EQ(find<Record>(first)->how.status, Status::failed);
+    EXPECT_EQ(find<Claim>(first), nullptr);
+    EXPECT_NE(find<Claim>(after.decide(answer)), nullptr);
+    const Effects sent = after.decide(claimed(Begun::Verdict::started, 8));
+    ASSERT_NE(find<retry::Send>(sent), nullptr);
+    EXPECT_EQ(find<retry::Send>(sent)->attempt, 2);
+    EXPECT_EQ(after.fence(), 8u);
+  }
+  Execution nowhere(setup);
+  nowhere.decide(Start{start});
+  const Effects over = nowhere.decide(not_recorded(Code::unavailable));
+  ASSERT_NE(find<Answer>(over), nullptr);
+  EXPECT_EQ(find<Answer>(over)->how, How::no_store);
 }
 
 TEST(Execution, CancelledWhileItTakesOverNobodyKnowsWhatTheOtherDid) {
@@ -347,10 +439,18 @@ TEST(Execution, WhatIsSleptWithoutKnowingItsOutcomeIsOnRecordAsThat) {
   execution.decide(claimed(Begun::Verdict::started));
   Attempted told_to_wait = ended(silent);
   told_to_wait.ended.pushback = Duration::seconds(9);
-  const Effects effects = execution.decide(told_to_wait);
+  EXPECT_EQ(find<retry::SleepFor>(execution.decide(told_to_wait))->delay, Duration::seconds(9));
+  const Effects effects = execution.decide(slept());
   ASSERT_NE(find<Record>(effects), nullptr);
   EXPECT_EQ(find<Record>(effects)->how.status, Status::unknown);
-  EXPECT_EQ(find<retry::SleepFor>(execution.decide(recorded()))->delay, Duration::seconds(9));
+  const Effects told = execution.decide(recorded());
+  EXPECT_EQ(find<Answer>(told)->outcome, Outcome::unknown);
+
+  setup.resumed = retry::Resumed{execution.attempts().facts(), Duration::seconds(9)};
+  setup.slept_fence = 7;
+  Execution after(setup);
+  const Effects first = after.decide(Start{start});
+  EXPECT_EQ(find<Record>(first)->how.status, Status::unknown) << "it is not free either";
 }
 
 TEST(Execution, AfterASleepItGoesOnWithItsNextAttempt) {

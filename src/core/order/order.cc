@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/bounds.h"
+#include "base/dot_segment.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "core/order/names.h"
@@ -279,12 +280,12 @@ Result<void> check_reference(std::string_view reference) {
            c == '.' || c == ':';
   };
   if (!reference.empty() && reference.size() <= bounds::order_reference_bytes_max &&
-      std::ranges::all_of(reference, is_taken)) {
+      std::ranges::all_of(reference, is_taken) && !is_dot_segment(reference)) {
     return {};
   }
-  return failure(Code::usage, "a reference must be 1 to " +
-                                  std::to_string(bounds::order_reference_bytes_max) +
-                                  " characters of letters, digits and _ - . :");
+  return failure(Code::usage,
+                 "a reference must be 1 to " + std::to_string(bounds::order_reference_bytes_max) +
+                     " characters of letters, digits and _ - . :, and neither . nor ..");
 }
 
 std::string make_reference(Instant now, const Entropy16& entropy) {

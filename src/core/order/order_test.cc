@@ -162,9 +162,10 @@ TEST(Order, SaysWhatDiffers) {
 
 TEST(Reference, IsShortAndPlain) {
   EXPECT_TRUE(check_reference("E005_BUY-AAPL.001:x"));
+  EXPECT_TRUE(check_reference("..."));
   EXPECT_TRUE(check_reference(std::string(bounds::order_reference_bytes_max, 'a')));
   EXPECT_FALSE(check_reference(std::string(bounds::order_reference_bytes_max + 1, 'a')));
-  for (const char* bad : {"", "a b", "ü", "a/b", "a\n", "a'b"}) {
+  for (const char* bad : {"", "a b", "ü", "a/b", "a\n", "a'b", ".", ".."}) {
     EXPECT_FALSE(check_reference(bad)) << bad;
   }
 }

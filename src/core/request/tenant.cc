@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/bounds.h"
+#include "base/dot_segment.h"
 #include "base/text.h"
 
 namespace pawl::request {
@@ -162,7 +163,7 @@ std::string tenant_key(std::string_view name) {
 
 bool is_tenant_name(std::string_view name) {
   return !name.empty() && name.size() <= bounds::tenant_bytes_max && is_visible(name) &&
-         !name.starts_with(anonymous_prefix);
+         !name.starts_with(anonymous_prefix) && !is_dot_segment(name);
 }
 
 }  // namespace pawl::request

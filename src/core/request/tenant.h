@@ -82,8 +82,8 @@ bool is_proxy(const TenantRules& rules, const IpAddress& peer);
 // By which the requests of a named tenant are counted.
 std::string tenant_key(std::string_view name);
 
-// Visible ASCII, neither empty nor longer than bounds::tenant_bytes_max, and nothing that reads as
-// the id of an anonymous client.
+// Visible ASCII, neither empty nor longer than bounds::tenant_bytes_max, and neither something that
+// reads as the id of an anonymous client nor a dot segment.
 bool is_tenant_name(std::string_view name);
 
 }  // namespace pawl::request

@@ -124,11 +124,13 @@ TEST_F(TenantTest, ANameGivenTwiceNamesNobody) {
 
 TEST_F(TenantTest, ANameOutOfBoundsIsNone) {
   rules.reject_missing = true;
-  for (const std::string& name : {std::string(), std::string(bounds::tenant_bytes_max + 1, 'a'),
-                                  std::string("a b"), std::string("\xc3\xa4")}) {
+  for (const std::string& name :
+       {std::string(), std::string(bounds::tenant_bytes_max + 1, 'a'), std::string("a b"),
+        std::string("\xc3\xa4"), std::string("."), std::string("..")}) {
     EXPECT_EQ(fill({{"X-Tenant-Id", name}}), TenantFound::missing) << name;
     EXPECT_FALSE(is_tenant_name(name));
   }
+  EXPECT_TRUE(is_tenant_name("..."));
 }
 
 TEST_F(TenantTest, IsProvedByAKeyHoweverItIsSent) {

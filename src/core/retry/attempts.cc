@@ -20,6 +20,7 @@ Effect Attempts::on(const Begin& event) {
   if (event.taken_over) take_over();
   if (resumed_) return resume(event);
   facts_.breaker_open = event.breaker_open;
+  facts_.probe_in = event.probe_in;
   if (event.waited > Duration()) look_at_time(event.now);
   if (event.breaker_open || must_reconcile(facts_) || is_past_deadline()) return go_on(event.now);
   return send();
@@ -32,7 +33,8 @@ void Attempts::take_over() {
 }
 
 Effect Attempts::resume(const Begin& event) {
-  started_ = event.now - facts_.elapsed - slept_;
+  const SteadyInstant asleep = event.now - event.waited - slept_;
+  started_ = asleep - facts_.elapsed;
   take_decision();
   // The policy may have changed meanwhile.
   if (decision_.next != Next::sleep && decision_.next != Next::backoff &&
@@ -40,8 +42,9 @@ Effect Attempts::resume(const Begin& event) {
     return finish();
   }
   state_ = State::waiting;
-  wait_over_ = event.now - slept_ + decision_.delay;
-  return on(Woken{.now = event.now, .breaker_open = event.breaker_open});
+  wait_over_ = asleep + decision_.delay;
+  return on(
+      Woken{.now = event.now, .breaker_open = event.breaker_open, .probe_in = event.probe_in});
 }
 
 Effect Attempts::on(const Ended& event) {
@@ -84,12 +87,13 @@ Effect Attempts::on(const Woken& event) {
   decided_ = false;
   if (event.now < wait_over_) return WaitUntil{wait_over_};
   look_at_time(event.now);
-  facts_.previous_delay = decision_.delay;
+  if (decision_.reason != Reason::breaker_open) facts_.previous_delay = decision_.delay;
   if (must_reconcile(facts_)) return reconcile();
   facts_.breaker_open = event.breaker_open;
+  facts_.probe_in = event.probe_in;
   if (event.breaker_open || is_past_deadline()) {
     take_decision();
-    return finish();
+    return wait_or_finish();
   }
   return send();
 }
@@ -125,7 +129,8 @@ inline Effect Attempts::go_on(SteadyInstant now) {
     case Next::sleep:
       break;
   }
-  if (must_reconcile(facts_)) return wait();  // to look is no retry
+  // To look is no retry, and neither is to wait for the breaker.
+  if (must_reconcile(facts_) || decision_.reason == Reason::breaker_open) return wait();
   state_ = State::asking;
   return SpendBudget{};
 }
@@ -179,6 +184,11 @@ Effect Attempts::wait() {
   state_ = State::waiting;
   wait_over_ = now_ + decision_.delay;
   return WaitUntil{wait_over_};
+}
+
+// At an open breaker, or past the deadline.
+Effect Attempts::wait_or_finish() {
+  return decision_.next == Next::backoff || decision_.next == Next::sleep ? wait() : finish();
 }
 
 inline Effect Attempts::finish() {

@@ -19,7 +19,8 @@
 //           `unresolved`.
 // Hedging:  for what is harmless alone. When no answer came within hedge_after, the next attempt is
 //           sent beside the first; the first good answer counts. It needs the budget's yes.
-// Breaker:  while it is open nothing is sent: the operation is given up.
+// Breaker:  while it is open nothing is sent: the operation is given up, or waits for it where
+//           whoever asked the breaker says for how long (probe_in).
 // Sleep:    after SleepFor the operation is the queue's and this machine has ended. Whoever keeps
 //           facts() goes on with a new machine (Resumed).
 // Borrows:  the policy, until the end.
@@ -56,6 +57,7 @@ struct Begin {
   bool breaker_open = false;
   bool taken_over = false;  // from somebody who may have acted
   Duration waited = {};     // before it could begin; the deadline counts it
+  Duration probe_in = {};   // of an open breaker: when to ask again; zero: it is the end
 };
 struct Ended {
   SteadyInstant now;
@@ -72,6 +74,7 @@ struct BudgetAnswered {
 struct Woken {
   SteadyInstant now;
   bool breaker_open = false;
+  Duration probe_in = {};  // as in Begin
 };
 // What reconciliation found: applied, not_applied (absence is proven), or unknown still.
 struct Reconciled {
@@ -158,6 +161,7 @@ class Attempts {
   Effect hedge(const Woken& event);
   Effect reconcile();
   Effect wait();
+  Effect wait_or_finish();
   Effect finish();
   void take_decision();
   void look_at_time(SteadyInstant now);

@@ -151,6 +151,44 @@ TEST(Attempts, WhatSleptGoesOnWithItsNextAttempt) {
   EXPECT_EQ(early.expect<WaitUntil>(Begin{at(1000)}).at, at(1001)) << "what is left of it";
 }
 
+TEST(Attempts, WhatWaitedForItsKeyAfterASleepHasWaitedThatLongToo) {
+  Driven before({.sleep_from = second});
+  before.expect<Send>(Begin{start});
+  before.expect<SpendBudget>(Ended{.now = start, .seen = refused, .pushback = second * 9});
+  EXPECT_EQ(before.expect<SleepFor>(BudgetAnswered{true}).delay, second * 9);
+  Driven after({}, {before.machine.facts(), second * 9});
+  after.expect<Send>(Begin{.now = at(1000), .waited = second * 3});
+  EXPECT_EQ(after.machine.facts().elapsed, second * 12) << "9 of sleep, and 3 for the key";
+}
+
+TEST(Attempts, WhoeverCanWaitsForAnOpenBreaker) {
+  Driven driven;
+  EXPECT_EQ(
+      driven.expect<WaitUntil>(Begin{.now = start, .breaker_open = true, .probe_in = second * 7})
+          .at,
+      at(7));
+  EXPECT_EQ(driven.machine.decision().reason, Reason::breaker_open);
+  EXPECT_EQ(
+      driven.expect<WaitUntil>(Woken{.now = at(7), .breaker_open = true, .probe_in = second}).at,
+      at(8));
+  EXPECT_EQ(driven.expect<Send>(Woken{.now = at(8)}).attempt, 1) << "to wait uses up no attempt";
+  EXPECT_EQ(driven.machine.facts().previous_delay, Duration()) << "nor does it lengthen a backoff";
+
+  Driven sleeper({.sleep_from = second * 5});
+  EXPECT_EQ(
+      sleeper.expect<SleepFor>(Begin{.now = start, .breaker_open = true, .probe_in = second * 7})
+          .delay,
+      second * 7);
+  Driven after({.sleep_from = second * 5}, {sleeper.machine.facts(), second * 7});
+  EXPECT_EQ(after.expect<Send>(Begin{at(50)}).attempt, 1);
+
+  Policy hasty = plain();
+  hasty.deadline = second * 5;
+  Driven late({.policy = &hasty});
+  expect_end(late.finish(Begin{.now = start, .breaker_open = true, .probe_in = second * 7}),
+             Next::give_up, Reason::breaker_open, Outcome::not_applied);
+}
+
 TEST(Attempts, WhatSleptBeforeReconciliationGoesOnWithThat) {
   auto setup = careful();
   setup.sleep_from = second * 60;
@@ -617,7 +655,9 @@ RC_GTEST_PROP(Attempts, KeepTheirRulesWhateverHappens, ()) {
     }
     switch (machine.state()) {
       case State::idle:
-        event = Begin{.now = world.now, .breaker_open = World::dice(10) == 0};
+        event = Begin{.now = world.now,
+                      .breaker_open = World::dice(10) == 0,
+                      .probe_in = second * World::dice(3)};
         break;
       case State::sending:
         if (World::dice(3) == 0) {
@@ -633,7 +673,9 @@ RC_GTEST_PROP(Attempts, KeepTheirRulesWhateverHappens, ()) {
         break;
       case State::waiting:
         world.pass_time(1'000);
-        event = Woken{.now = world.now, .breaker_open = World::dice(20) == 0};
+        event = Woken{.now = world.now,
+                      .breaker_open = World::dice(20) == 0,
+                      .probe_in = second * World::dice(3)};
         break;
       case State::reconciling: {
         world.pass_time(3'000);

@@ -75,6 +75,17 @@ Decision decide_retry(const Policy& policy, const Facts& facts) {
               delay);
 }
 
+// Whoever can wait for an open breaker does. That is no retry: it needs no budget and uses up no
+// attempt.
+Decision decide_breaker(const Policy& policy, const Facts& facts) {
+  const Duration delay = std::max(facts.probe_in, facts.pushback);
+  if (facts.probe_in <= Duration() || facts.pushback > bounds::retry_pushback_max ||
+      past_deadline(policy, facts, delay)) {
+    return stop(facts, Next::give_up, Reason::breaker_open);
+  }
+  return wait(facts, Next::backoff, Reason::breaker_open, delay);
+}
+
 }  // namespace
 
 std::string_view to_string(Next next) {
@@ -104,7 +115,7 @@ std::span<const std::string_view> reason_names() {
 Decision decide_otherwise(const Policy& policy, const Facts& facts) {
   if (facts.cancelled) return stop(facts, Next::give_up, Reason::cancelled);
   if (must_reconcile(facts)) return decide_reconcile(policy, facts);
-  if (facts.breaker_open) return stop(facts, Next::give_up, Reason::breaker_open);
+  if (facts.breaker_open) return decide_breaker(policy, facts);
   return decide_retry(policy, facts);
 }
 

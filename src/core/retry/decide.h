@@ -34,6 +34,7 @@ struct Facts {
   Duration sleep_from = Duration::max();  // waits as long as that are slept durably
   bool budget_allows = true;
   bool breaker_open = false;
+  Duration probe_in = {};  // when it is to be asked again; zero: an open breaker is the end
   bool cancelled = false;
   bool operator==(const Facts&) const = default;
 };

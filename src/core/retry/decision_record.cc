@@ -128,6 +128,7 @@ void add_facts(Writer& to, const Facts& facts) {
   to.add("may_be_applied", facts.may_be_applied, standard.may_be_applied);
   to.add("outcome", facts.seen.outcome, standard.seen.outcome);
   to.add("previous_delay_ns", facts.previous_delay, standard.previous_delay);
+  to.add("probe_in_ns", facts.probe_in, standard.probe_in);
   to.add("pushback_ns", facts.pushback, standard.pushback);
   to.add("reconciles", facts.reconciles, standard.reconciles);
   to.add("retryable", facts.seen.retryable, standard.seen.retryable);
@@ -215,6 +216,7 @@ Facts read_facts(Reader& from) {
   from.read("sleep_from_ns", facts.sleep_from);
   from.read("budget_allows", facts.budget_allows);
   from.read("breaker_open", facts.breaker_open);
+  from.read("probe_in_ns", facts.probe_in);
   from.read("cancelled", facts.cancelled);
   return facts;
 }

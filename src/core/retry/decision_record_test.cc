@@ -65,6 +65,7 @@ RecordedDecision unlike_the_default() {
                        .sleep_from = Duration::milliseconds(10),
                        .budget_allows = false,
                        .breaker_open = true,
+                       .probe_in = Duration::milliseconds(11),
                        .cancelled = true};
   return {.policy = policy, .facts = facts, .decision = {}};
 }
@@ -72,7 +73,7 @@ RecordedDecision unlike_the_default() {
 TEST(DecisionRecord, WritesWhateverIsNotAsByDefault) {
   const json::Value record = written(unlike_the_default());
   EXPECT_EQ(record.find("policy")->if_object()->size(), 10u);
-  EXPECT_EQ(record.find("facts")->if_object()->size(), 18u);
+  EXPECT_EQ(record.find("facts")->if_object()->size(), 19u);
 }
 
 // A log is read by later versions too: what it leaves out must mean the same for ever.
@@ -108,6 +109,7 @@ TEST(DecisionRecord, WhatItLeavesOutNeverChanges) {
                        .sleep_from = Duration::max(),
                        .budget_allows = true,
                        .breaker_open = false,
+                       .probe_in = {},
                        .cancelled = false};
   EXPECT_EQ(Facts(), facts);
 }

@@ -63,6 +63,8 @@ struct Reply {
   std::string order_id = {};
   bool accepted = false;   // an order was made by it
   std::string fault = {};  // that was chosen for it; empty: none
+  std::string note = {};   // what else there is to say; empty: nothing
+  bool tells_body = true;  // of the call
 };
 
 // What is told to a client without being asked (OKX's order channel).

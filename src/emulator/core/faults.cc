@@ -42,6 +42,8 @@ constexpr std::pair<FaultKind, std::string_view> names[] = {
     {FaultKind::error_in_200, "error_in_200"},
     {FaultKind::order_id_in_400, "order_id_in_400"},
     {FaultKind::reference_missing, "reference_missing"},
+    {FaultKind::condition_ignored, "condition_ignored"},
+    {FaultKind::wrong_tag, "wrong_tag"},
     {FaultKind::s_code_in_0, "s_code_in_0"},
     {FaultKind::push_before_reply, "push_before_reply"},
     {FaultKind::push_silence, "push_silence"},
@@ -353,6 +355,18 @@ Result<Script> parse_script(std::string_view text) {
     }
   }
   return script;
+}
+
+Result<void> check_kinds(const Faults& faults, std::span<const FaultKind> not_here,
+                         std::string_view venue) {
+  const auto check = [&](const Fault& fault) -> Result<void> {
+    if (std::ranges::find(not_here, fault.kind) == not_here.end()) return {};
+    return wrong("the fault '" + std::string(to_string(fault.kind)) + "'",
+                 "is none that the emulated " + std::string(venue) + " has");
+  };
+  for (const Faults::Row& row : faults.rows) PAWL_TRY(check(row.fault));
+  for (const Faults::Rate& rate : faults.rates) PAWL_TRY(check(rate.fault));
+  return {};
 }
 
 Reply with_faults(Faults& faults, const Call& call, const Sighting& sighting,

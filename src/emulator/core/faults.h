@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,9 +54,12 @@ enum class FaultKind : std::uint8_t {
   error_after,      // the same, and yet the work is done
   // Saxo.
   trade_not_completed,  // 202 with OrderId; later it is ("after") what "resolves" says
-  error_in_200,         // refused, as a 200 with ErrorInfo
+  error_in_200,         // refused, as a 200 with ErrorInfo; S3: with an <Error>
   order_id_in_400,      // refused, says the answer, with the id of an order that lives
   reference_missing,    // lists leave the order's ExternalReference out
+  // S3.
+  condition_ignored,  // If-None-Match or If-Match of a write is passed over
+  wrong_tag,          // the answer has the ETag of other bytes
   // OKX.
   s_code_in_0,        // code 0, but sCode ("code") says no
   push_before_reply,  // the order channel tells before the answer does
@@ -118,6 +122,9 @@ struct Script {
   json::Value settings = {};  // null: none were named; the venue reads them
 };
 Result<Script> parse_script(std::string_view text);
+// Refuses a script with a fault that the venue does not have.
+Result<void> check_kinds(const Faults& faults, std::span<const FaultKind> not_here,
+                         std::string_view venue);
 
 // The venue's work on a call. The fault is null, or one that the venue has to look at itself.
 using Process = std::function<Reply(const Fault*)>;

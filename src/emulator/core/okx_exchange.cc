@@ -56,10 +56,11 @@ constexpr std::pair<std::string_view, Show> readers[] = {{"time", show_time},
                                                          {"config", show_config},
                                                          {"rate_limit", show_rate_limit}};
 
-// Faults that only the emulated Saxo knows.
+// Faults that only other venues know.
 constexpr FaultKind not_here[] = {FaultKind::headers_missing,     FaultKind::reset_zero,
                                   FaultKind::trade_not_completed, FaultKind::error_in_200,
-                                  FaultKind::order_id_in_400,     FaultKind::reference_missing};
+                                  FaultKind::order_id_in_400,     FaultKind::reference_missing,
+                                  FaultKind::condition_ignored,   FaultKind::wrong_tag};
 
 std::string_view operation_of(const Call& call) {
   const auto* found = std::ranges::find_if(routes, [&](const Route& route) {
@@ -272,14 +273,7 @@ void OkxExchange::push(const Fault* fault) {
 }
 
 Result<void> OkxExchange::play(const Script& script) {
-  const auto is_ours = [](const Fault& fault) {
-    return std::ranges::find(not_here, fault.kind) == std::end(not_here);
-  };
-  const bool all_ours = std::ranges::all_of(script.faults.rows, is_ours, &Faults::Row::fault) &&
-                        std::ranges::all_of(script.faults.rates, is_ours, &Faults::Rate::fault);
-  if (!all_ours) {
-    return failure(Code::invalid, "the fault script names a fault that only the emulated Saxo has");
-  }
+  PAWL_TRY(check_kinds(script.faults, not_here, "OKX"));
   if (!script.settings.is_null()) {
     settings_ = PAWL_TRY(parse_okx_settings(script.settings));
     limits_ = OkxLimits(settings_);

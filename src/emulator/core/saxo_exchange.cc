@@ -12,8 +12,10 @@
 namespace pawl::emulator {
 namespace {
 
-constexpr std::string_view not_here[] = {"s_code_in_0", "push_before_reply", "push_silence",
-                                         "push_close"};
+// Faults that only other venues know.
+constexpr FaultKind not_here[] = {FaultKind::s_code_in_0,       FaultKind::push_before_reply,
+                                  FaultKind::push_silence,      FaultKind::push_close,
+                                  FaultKind::condition_ignored, FaultKind::wrong_tag};
 
 std::string_view without_prefix(std::string_view path) {
   for (const std::string_view prefix : {"/sim/openapi", "/openapi"}) {
@@ -193,14 +195,7 @@ void SaxoExchange::dress(const Visit& visit, std::string_view exhausted, Reply& 
 }
 
 Result<void> SaxoExchange::play(const Script& script) {
-  const auto is_ours = [](const Fault& fault) {
-    return std::ranges::find(not_here, to_string(fault.kind)) == std::end(not_here);
-  };
-  const bool all_ours = std::ranges::all_of(script.faults.rows, is_ours, &Faults::Row::fault) &&
-                        std::ranges::all_of(script.faults.rates, is_ours, &Faults::Rate::fault);
-  if (!all_ours) {
-    return failure(Code::invalid, "the fault script names a fault that only the emulated OKX has");
-  }
+  PAWL_TRY(check_kinds(script.faults, not_here, "Saxo"));
   if (!script.settings.is_null()) {
     settings_ = PAWL_TRY(parse_saxo_settings(script.settings));
     book_.set_fill_price(settings_.fill_price);

@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "base/calendar.h"
+#include "base/percent.h"
 #include "base/scrub.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -156,24 +157,6 @@ std::optional<Instant> instant_of(const json::Value& object, std::string_view me
 const json::Array* list_of(const json::Value& object, std::string_view member) {
   const json::Value* value = object.find(member);
   return value == nullptr ? nullptr : value->if_array();
-}
-
-std::string percent_encoded(std::string_view text) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += hex[byte >> 4];
-    out += hex[byte & 15];
-  }
-  return out;
 }
 
 std::string query_of(const std::vector<std::pair<std::string_view, std::string>>& parameters) {

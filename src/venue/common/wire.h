@@ -59,8 +59,6 @@ std::optional<Instant> instant_of(const json::Value& object, std::string_view me
 // Null where there is no list.
 const json::Array* list_of(const json::Value& object, std::string_view member);
 
-// All but letters, digits and "-._~" as %XX.
-std::string percent_encoded(std::string_view text);
 // "a=1&b=%20"; parameters with an empty value are left out.
 std::string query_of(const std::vector<std::pair<std::string_view, std::string>>& parameters);
 // One slash between them; the query behind a question mark where there is one.

@@ -12,6 +12,7 @@
 #include "base/base64.h"
 #include "base/bounds.h"
 #include "base/json.h"
+#include "base/percent.h"
 #include "base/text.h"
 #include "venue/common/wire.h"
 #include "venue/saxo/saxo_token_file.h"
@@ -45,7 +46,7 @@ HttpRequest renewal(const TokenOptions& options, const Tokens& tokens) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(pair.data());
     request.fields.push_back({"Authorization", "Basic " + to_base64({bytes, pair.size()})});
   } else if (!options.app_key.empty()) {
-    request.body += "&client_id=" + venue::percent_encoded(options.app_key);
+    request.body += "&client_id=" + percent_encoded(options.app_key);
   }
   return request;
 }

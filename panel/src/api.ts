@@ -1,0 +1,130 @@
+// Asks the admin API. The cookie of the session goes along by itself; what changes something
+// carries the session's CSRF token, and an Idempotency-Key where the caller has one.
+
+import type { Json, Session } from "./logic/types";
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number, // 0: no answer came
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  /** Whether what was asked for may have been done all the same. */
+  get isLost(): boolean {
+    return this.status === 0 || this.status >= 500;
+  }
+
+  /** Whether it is about what was asked for; else this asking alone was turned away. */
+  get isVerdict(): boolean {
+    return ![401, 403, 429].includes(this.status) && this.code !== "ERR_IDEMPOTENCY_IN_FLIGHT";
+  }
+}
+
+export interface Answer {
+  status: number;
+  body: Json;
+  replayed: boolean;
+}
+
+export interface Change {
+  method: "POST" | "PUT" | "DELETE";
+  path: string;
+  body?: Json;
+  key?: string;
+  bearer?: string; // to sign in
+}
+
+const answerWaitMs = 30_000;
+const changeWaitMs = 120_000; // an order waits for its pace, and for the venue
+
+let csrf: string | null = null;
+let signedOut: () => void = () => {};
+
+export function useSession(session: Session | null): void {
+  csrf = session?.csrf ?? null;
+}
+
+export function onSignedOut(then: () => void): void {
+  signedOut = then;
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const timeout = AbortSignal.timeout(answerWaitMs);
+  const answer = await exchange(path, { signal: either(signal, timeout) });
+  return answer.body as T;
+}
+
+export async function change(wanted: Change): Promise<Answer> {
+  const headers: { [name: string]: string } = {};
+  if (csrf !== null) headers["X-Pawl-Csrf"] = csrf;
+  if (wanted.key !== undefined) headers["Idempotency-Key"] = wanted.key;
+  if (wanted.bearer !== undefined) headers["Authorization"] = `Bearer ${wanted.bearer}`;
+  const request: RequestInit = {
+    method: wanted.method,
+    headers,
+    signal: AbortSignal.timeout(changeWaitMs),
+  };
+  if (wanted.body !== undefined) {
+    headers["Content-Type"] = "application/json";
+    request.body = JSON.stringify(wanted.body);
+  }
+  return exchange(wanted.path, request);
+}
+
+async function exchange(path: string, request: RequestInit): Promise<Answer> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, { ...request, credentials: "same-origin", redirect: "error" });
+    text = await response.text();
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    const late = error instanceof DOMException && error.name === "TimeoutError";
+    throw new ApiError(0, "", late ? "No answer came in time." : "pawl does not answer.");
+  }
+  const body = parsed(text);
+  if (response.ok) {
+    return { status: response.status, body, replayed: response.headers.has("Idempotent-Replay") };
+  }
+  if (response.status === 401) signedOut();
+  throw errorOf(response.status, body);
+}
+
+function errorOf(status: number, body: Json): ApiError {
+  const problem = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
+  const said = problem["detail"] ?? problem["message"] ?? problem["title"];
+  const code = typeof problem["code"] === "string" ? problem["code"] : "";
+  return new ApiError(status, code, said ? String(said) : `pawl answered with ${status}.`);
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}
+
+// AbortSignal.any is younger than the browsers we mean.
+function either(first: AbortSignal | undefined, second: AbortSignal): AbortSignal {
+  if (first === undefined) return second;
+  const both = new AbortController();
+  for (const signal of [first, second]) {
+    if (signal.aborted) both.abort(signal.reason);
+    signal.addEventListener("abort", () => both.abort(signal.reason), { once: true });
+  }
+  return both.signal;
+}
+
+export function query(values: { [name: string]: string | number | undefined }): string {
+  const kept = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
+  const text = new URLSearchParams(kept.map(([name, value]) => [name, String(value)])).toString();
+  return text ? `?${text}` : "";
+}
+
+export function segment(name: string): string {
+  return encodeURIComponent(name);
+}

@@ -1,0 +1,143 @@
+// Deeds that were begun and whose end is not known yet. They stand outside of the forms and outlive
+// a reload: who closed a form, or had to sign in again, ends what was begun, and begins no other.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { ApiError, change, type Answer, type Change } from "./api";
+import { mayPress, newKey, step, type Deed, type DeedEvent } from "./logic/deed";
+import { words } from "./logic/format";
+import { tell } from "./ui/toast";
+
+export interface Begun {
+  name: string; // one at a time has it
+  wanted: Change;
+  deed: Deed; // under way, or doubtful
+}
+
+interface End {
+  deed: Deed;
+  answer: Answer | null;
+}
+
+const place = "pawl-deeds";
+let begun: Begun[] = restored();
+const listeners = new Set<() => void>();
+
+function restored(): Begun[] {
+  const reason = "The page was left before an answer came.";
+  try {
+    const kept = JSON.parse(window.sessionStorage.getItem(place) ?? "[]") as Begun[];
+    return kept.map((each) => ({
+      ...each,
+      deed: { state: "doubtful", key: each.deed.key, reason },
+    }));
+  } catch {
+    return []; // a browser that keeps nothing
+  }
+}
+
+function put(next: Begun[]): void {
+  begun = next;
+  try {
+    window.sessionStorage.setItem(place, JSON.stringify(begun));
+  } catch {
+    // They are there until the page is left.
+  }
+  for (const listener of listeners) listener();
+}
+
+const others = (name: string): Begun[] => begun.filter((each) => each.name !== name);
+const find = (name: string): Begun | undefined => begun.find((each) => each.name === name);
+
+/** Whoever lets it go means something else by the next press. */
+export function letGo(name: string): void {
+  put(others(name));
+}
+
+export function useBegun(): Begun[] {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const listener = (): void => redraw((n) => n + 1);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, []);
+  return begun;
+}
+
+export function freshKey(): string {
+  return newKey((bytes) => void window.crypto.getRandomValues(bytes));
+}
+
+// Null: it is under way already.
+async function send(name: string, wanted: Change, from: Deed): Promise<End | null> {
+  if (!mayPress(from)) return null;
+  const deed = step(from, { type: "pressed" });
+  put([...others(name), { name, wanted, deed }]);
+  const end = await change({ ...wanted, key: deed.key }).then(
+    (answer): End => ({
+      deed: step(deed, { type: "answered", replayed: answer.replayed }),
+      answer,
+    }),
+    (error: unknown): End => ({ deed: step(deed, eventOf(error)), answer: null }),
+  );
+  const isOpen = end.deed.state === "doubtful";
+  put(isOpen ? [...others(name), { name, wanted, deed: end.deed }] : others(name));
+  return end;
+}
+
+function eventOf(error: unknown): DeedEvent {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof ApiError) || error.isLost) return { type: "lost", reason };
+  return { type: "refused", reason, isVerdict: error.isVerdict, nextKey: freshKey() };
+}
+
+// The form is gone: its end is told all the same.
+function report(name: string, { deed, answer }: End): void {
+  if (deed.state === "refused") tell(`${name}: ${deed.reason}`, "bad");
+  if (answer === null) return;
+  const { body } = answer;
+  const status =
+    body !== null && typeof body === "object" && !Array.isArray(body) ? body["status"] : null;
+  tell(`${name}: ${typeof status === "string" ? words(status) : "done"}.`, "plain");
+}
+
+/** Asks for it again, under its key. */
+export async function finish({ name, wanted, deed }: Begun): Promise<void> {
+  const end = await send(name, wanted, deed);
+  if (end) report(name, end);
+}
+
+export interface DeedHandle {
+  deed: Deed;
+  strange: Begun | null; // what another form of this name began
+  press: () => void;
+}
+
+/** `ask` says what is wanted, with the deed's key in it where it needs one. */
+export function useDeed(
+  name: string,
+  ask: (key: string) => Change,
+  done: (answer: Answer) => void,
+): DeedHandle {
+  const open = useBegun().find((each) => each.name === name);
+  const [own, setOwn] = useState<Deed>(() => ({ state: "ready", key: freshKey() }));
+  const asked = useRef<Change | null>(null);
+  const isThere = useRef(true);
+  useEffect(() => () => void (isThere.current = false), []);
+  const press = async (): Promise<void> => {
+    // As it is now, not as it was drawn: a second click comes before anything is.
+    const now = find(name);
+    asked.current = now?.wanted ?? ask(own.key);
+    setOwn({ state: "ready", key: freshKey() });
+    const end = await send(name, asked.current, now?.deed ?? own);
+    if (end === null) return;
+    if (!isThere.current) return report(name, end);
+    if (end.deed.state !== "doubtful") setOwn(end.deed);
+    if (end.answer) done(end.answer);
+  };
+  return {
+    deed: open?.deed ?? own,
+    strange: open && open.wanted !== asked.current ? open : null,
+    press: () => void press(),
+  };
+}

@@ -1,0 +1,23 @@
+// Which rows of a long table are in sight. Pure.
+
+export interface Sight {
+  first: number; // of the rows to draw
+  last: number; // behind the last
+  above: number; // pixels before the first
+  height: number; // of all rows
+}
+
+/** `spare` rows are drawn beyond each edge, so that a scroll shows rows and not their places. */
+export function inSight(
+  rows: number,
+  rowHeight: number,
+  scrolled: number,
+  viewHeight: number,
+  spare = 8,
+): Sight {
+  const height = rows * rowHeight;
+  const top = Math.min(Math.max(0, scrolled), Math.max(0, height - viewHeight));
+  const first = Math.max(0, Math.floor(top / rowHeight) - spare);
+  const last = Math.min(rows, Math.ceil((top + viewHeight) / rowHeight) + spare);
+  return { first, last, above: first * rowHeight, height };
+}

@@ -1,0 +1,312 @@
+// The whole of pawl at a glance: what needs a person first, then how it goes, now and of late.
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+
+import { useLive } from "../live";
+import { coarse, count, duration, durationShort, plural, rate, short } from "../logic/format";
+import { needsOf, type Need } from "../logic/needs";
+import {
+  ageSteps,
+  appended,
+  columnsOf,
+  linesWith,
+  spanNames,
+  spanSeconds,
+  spans,
+  wholeSteps,
+  type Span,
+} from "../logic/series";
+import { href } from "../logic/route";
+import type { Overview, Series } from "../logic/types";
+import { useResource } from "../resource";
+import { Badge, Card, Choice, Empty, Failure, Loading, Tile, Time } from "../ui/basics";
+import { Slots } from "../ui/bar";
+import { Icon } from "../ui/icons";
+import { Plot, type Line } from "../ui/plot";
+
+export function OverviewPage(): JSX.Element {
+  const { overview } = useLive();
+  return (
+    <>
+      <h1 class="hidden">Overview</h1>
+      {overview === null ? (
+        <Loading as="tiles" rows={7} />
+      ) : (
+        <>
+          <Needs needs={needsOf(overview)} />
+          <Tiles now={overview} />
+        </>
+      )}
+      <Plots now={overview} />
+      {overview && <Stores now={overview} />}
+    </>
+  );
+}
+
+function Needs({ needs }: { needs: Need[] }): JSX.Element {
+  if (needs.length === 0) {
+    return (
+      <p class="calm">
+        <Icon name="check" />
+        Nothing needs a person.
+      </p>
+    );
+  }
+  return (
+    <section class="needs" aria-label="What needs a person">
+      {needs.map((need) => (
+        <article key={need.id} class={`need ${need.level}`}>
+          <Icon name={need.level} />
+          <div>
+            <h2>{need.title}</h2>
+            <p>{need.detail}</p>
+          </div>
+          {need.link && (
+            <a class="button" href={need.link}>
+              {need.action}
+            </a>
+          )}
+        </article>
+      ))}
+    </section>
+  );
+}
+
+function Tiles({ now }: { now: Overview }): JSX.Element {
+  const { rates, retries, queue } = now;
+  const orders = now.orders;
+  return (
+    <section class="tiles" aria-label="Now">
+      <Tile name="Allowed" value={rate(rates.allowed)} unit="/s" />
+      <Tile
+        name="Refused"
+        value={rate(rates.refused)}
+        unit="/s"
+        tone={rates.refused > 0 ? "warn" : "plain"}
+      />
+      <Tile name="Replayed" value={rate(rates.replayed)} unit="/s" />
+      <Tile
+        name="Retries"
+        value={short(retries.last_minute)}
+        unit="/min"
+        tone={retries.alert ? "bad" : "plain"}
+      />
+      {queue && (
+        <Tile
+          name="Tasks due"
+          value={short(queue.due)}
+          detail={`of ${count(queue.pending)} pending`}
+        />
+      )}
+      {queue && (
+        <Tile
+          name="Oldest due task"
+          value={queue.due > 0 ? coarse(queue.oldest_due_seconds) : "–"}
+          tone={queue.oldest_due_seconds >= 300 ? "warn" : "plain"}
+        />
+      )}
+      {orders?.quota && (
+        <Tile
+          name="Weekly orders"
+          value={`${orders.quota.used}`}
+          unit={orders.quota.enabled ? ` of ${orders.quota.limit}` : ""}
+          detail={
+            orders.quota.enabled ? (
+              <Slots used={orders.quota.used} limit={orders.quota.limit} />
+            ) : (
+              "no limit"
+            )
+          }
+        />
+      )}
+    </section>
+  );
+}
+
+const pointsMost = 900;
+const requestLines: Line[] = [
+  { name: "allowed", color: "--line-1", fill: true },
+  { name: "refused", color: "--line-2" },
+  { name: "replayed", color: "--line-3" },
+];
+const queueLines: Line[] = [
+  { name: "due", color: "--line-2", fill: true },
+  { name: "pending", color: "--line-1" },
+  { name: "running", color: "--line-3" },
+];
+const ageLines: Line[] = [{ name: "oldest due", color: "--line-4", fill: true }];
+const colors = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5", "--line-6"];
+
+function valuesOf(now: Overview): { [name: string]: number } {
+  const values: { [name: string]: number } = { ...now.rates, retries: now.retries.last_minute };
+  for (const [code, amount] of Object.entries(now.retries.categories))
+    values[`retry.${code}`] = amount;
+  if (now.queue) {
+    values["queue.due"] = now.queue.due;
+    values["queue.pending"] = now.queue.pending;
+    values["queue.running"] = now.queue.running;
+    values["queue.oldest"] = now.queue.oldest_due_seconds;
+  }
+  return values;
+}
+
+// The finest one goes on by itself, with every sample of the stream; the others are asked for anew.
+function useSeries(span: Span, now: Overview | null): ReturnType<typeof useResource<Series>> {
+  const kept = useResource<Series>(`/v1/series?span=${span}`, span === "15m" ? 60_000 : 15_000);
+  const [grown, setGrown] = useState<Series | null>(null);
+  useEffect(() => setGrown(kept.data), [kept.data]);
+  useEffect(() => {
+    if (now === null || span !== "15m") return;
+    const at = Math.floor(Date.parse(now.at) / 1000);
+    setGrown((old) => old && appended(old, at, valuesOf(now), pointsMost));
+  }, [now?.at]);
+  return { ...kept, data: kept.data && (grown ?? kept.data) };
+}
+
+function Plots({ now }: { now: Overview | null }): JSX.Element {
+  const [span, setSpan] = useState<Span>("15m");
+  const { data, error, refresh } = useSeries(span, now);
+  return (
+    <section aria-label="Of late">
+      <div class="bar-of-tools">
+        <h2>The last {spanNames[span]}</h2>
+        <Choice
+          label="Span"
+          value={span}
+          choose={setSpan}
+          of={spans.map((each) => [each, each] as const)}
+        />
+      </div>
+      {error && <Failure error={error} again={refresh} />}
+      {data ? (
+        <Drawn
+          series={data}
+          seconds={spanSeconds[span]}
+          withQueue={now === null || now.queue !== null}
+        />
+      ) : (
+        !error && <Loading as="plots" />
+      )}
+    </section>
+  );
+}
+
+interface DrawnProps {
+  series: Series;
+  seconds: number;
+  withQueue: boolean;
+}
+
+function Drawn({ series, seconds, withQueue }: DrawnProps): JSX.Element {
+  const requests = useMemo(() => columnsOf(series, ["allowed", "refused", "replayed"]), [series]);
+  const queue = useMemo(
+    () => columnsOf(series, ["queue.due", "queue.pending", "queue.running"]),
+    [series],
+  );
+  const age = useMemo(() => columnsOf(series, ["queue.oldest"]), [series]);
+  return (
+    <div class="plots">
+      <Card title="Requests a second">
+        <Plot
+          seconds={seconds}
+          label="Requests a second"
+          lines={requestLines}
+          columns={requests}
+          show={rate}
+          axis={short}
+        />
+      </Card>
+      <Retries series={series} seconds={seconds} />
+      {withQueue && (
+        <Card title="Tasks">
+          <Plot
+            seconds={seconds}
+            label="Tasks"
+            lines={queueLines}
+            columns={queue}
+            steps={wholeSteps}
+          />
+        </Card>
+      )}
+      {withQueue && (
+        <Card title="Age of the oldest due task">
+          <Plot
+            seconds={seconds}
+            label="Age of the oldest due task"
+            lines={ageLines}
+            columns={age}
+            show={duration}
+            axis={durationShort}
+            steps={ageSteps}
+            least={60}
+          />
+        </Card>
+      )}
+    </div>
+  );
+}
+
+function Retries({ series, seconds }: { series: Series; seconds: number }): JSX.Element {
+  const names = linesWith(series, "retry.").slice(0, colors.length);
+  const key = names.join("|");
+  const lines = useMemo(
+    () => names.map((name, i) => ({ name, color: colors[i] ?? "--line-1" })),
+    [key],
+  );
+  const columns = useMemo(
+    () =>
+      columnsOf(
+        series,
+        names.map((name) => `retry.${name}`),
+      ),
+    [series, key],
+  );
+  return (
+    <Card title="Retries a minute, by category">
+      {names.length === 0 ? (
+        <Empty title="No retries">No operation had to be tried again.</Empty>
+      ) : (
+        <Plot
+          seconds={seconds}
+          label="Retries a minute"
+          lines={lines}
+          columns={columns}
+          steps={wholeSteps}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Stores({ now }: { now: Overview }): JSX.Element {
+  return (
+    <Card title="Stores">
+      <ul class="stores in-columns">
+        {now.stores.map((store) => (
+          <li key={store.name}>
+            <span>{store.name}</span>
+            <Badge status={store.state} />
+            {store.probed_at && (
+              <span class="faint" title={store.seen ?? ""}>
+                durability: {store.durability ?? "not ours to see"}, probed{" "}
+                <Time at={store.probed_at} />
+              </span>
+            )}
+            {store.detail && <span class="store-detail">{withCode(store.detail)}</span>}
+          </li>
+        ))}
+      </ul>
+      {now.orders && now.orders.under_way > 0 && (
+        <p class="faint">
+          <a href={href("orders")}>{plural(now.orders.under_way, "order")}</a> under way.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+// What stands in backticks is to be typed.
+function withCode(text: string): (string | JSX.Element)[] {
+  return text.split("`").map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part));
+}

@@ -1,0 +1,84 @@
+// The token of server.admin.token gets one in. It is sent once, and kept nowhere: a cookie that
+// scripts cannot read stands for it.
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+
+import { ApiError, change } from "../api";
+import type { Session } from "../logic/types";
+import { Icon } from "../ui/icons";
+
+export function SignIn(props: { entered: (session: Session) => void }): JSX.Element {
+  const [token, setToken] = useState("");
+  const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
+  const enter = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    try {
+      const answer = await change({ method: "POST", path: "/v1/session", bearer: token });
+      setToken("");
+      props.entered(answer.body as unknown as Session);
+    } catch (reason) {
+      setError(wordsOf(reason));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <main class="alone">
+      <form class="card sign-in" onSubmit={(event) => void enter(event)}>
+        <div class="brand">
+          <img src="icon.svg" alt="" width="32" height="32" />
+          pawl
+        </div>
+        <h1>Sign in</h1>
+        <p class="faint">
+          With the token that <code>server.admin.token</code> holds.
+        </p>
+        {/* A name for password managers; there is one operator. */}
+        <input
+          class="hidden"
+          type="text"
+          autocomplete="username"
+          value="pawl"
+          tabIndex={-1}
+          aria-hidden="true"
+          readOnly
+        />
+        <label class="field">
+          <span>Token</span>
+          <input
+            type="password"
+            name="token"
+            autocomplete="current-password"
+            required
+            autofocus
+            spellcheck={false}
+            value={token}
+            aria-describedby="sign-in-error"
+            onInput={(event) => setToken(event.currentTarget.value)}
+          />
+        </label>
+        <div id="sign-in-error" role="alert">
+          {error && (
+            <div class="notice bad">
+              <Icon name="bad" />
+              <div>{error}</div>
+            </div>
+          )}
+        </div>
+        <button type="submit" class="primary" aria-busy={busy} disabled={busy}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  );
+}
+
+function wordsOf(reason: unknown): string {
+  if (!(reason instanceof ApiError)) return String(reason);
+  if (reason.status === 401) return "That is not the token.";
+  return reason.message;
+}

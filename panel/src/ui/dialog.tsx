@@ -1,0 +1,189 @@
+// A question before something is done. The browser's own dialog: it keeps the focus, and Escape
+// closes it. What was begun in it stands above the page then, until its end is known.
+
+import type { ComponentChildren, JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+import type { Answer, Change } from "../api";
+import { finish, letGo, useBegun, useDeed, type Begun } from "../deeds";
+import { shortened } from "../logic/format";
+import { mayPress, type Deed } from "../logic/deed";
+import { Code } from "./basics";
+import { Icon } from "./icons";
+
+export function Dialog(props: {
+  title: string;
+  close: () => void;
+  children: ComponentChildren;
+}): JSX.Element {
+  const self = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const dialog = self.current;
+    const opener = document.activeElement;
+    dialog?.showModal();
+    // While the dialog is in the page: the browser gives the focus back to where it was. Where that
+    // is gone by now, the page has it.
+    return () => {
+      dialog?.close();
+      if (!opener?.isConnected) document.getElementById("main")?.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={self}
+      class="dialog"
+      aria-labelledby="dialog-title"
+      onCancel={(event) => {
+        event.preventDefault();
+        props.close();
+      }}
+    >
+      <header class="card-head">
+        <h2 id="dialog-title">{props.title}</h2>
+        <button type="button" class="icon-button" aria-label="Close" onClick={props.close}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {props.children}
+    </dialog>
+  );
+}
+
+/** Says that a form may be sent again, and by which key. */
+function SafeToRetry(props: { deed: Deed }): JSX.Element {
+  return (
+    <p class="safe">
+      <Icon name="shield" />
+      <span>
+        Safe to retry: it carries <code>Idempotency-Key: {shortened(props.deed.key, 14)}</code>, so
+        pressing twice does it once.
+      </span>
+    </p>
+  );
+}
+
+const notKnown = "Whether it was done is not known.";
+
+function DeedState(props: { deed: Deed }): JSX.Element | null {
+  const { deed } = props;
+  if (deed.state === "refused") {
+    return (
+      <div class="notice bad" role="alert">
+        <Icon name="bad" />
+        <div>{deed.reason}</div>
+      </div>
+    );
+  }
+  if (deed.state === "doubtful") {
+    return (
+      <div class="notice warn" role="alert">
+        <Icon name="warn" />
+        <div>
+          {deed.reason} {notKnown} Press again: the same key asks for the same deed.
+        </div>
+      </div>
+    );
+  }
+  return null;
+}
+
+function Asked({ begun }: { begun: Begun }): JSX.Element {
+  const { method, path, body } = begun.wanted;
+  const terms = body === undefined ? "" : `\n${JSON.stringify(body, null, 2)}`;
+  return (
+    <details>
+      <summary>What was asked for</summary>
+      <Code of={`${method} ${path}${terms}`} />
+    </details>
+  );
+}
+
+/** What was begun and is not known to have ended. */
+export function Unfinished(): JSX.Element {
+  return (
+    <>
+      {useBegun().map((begun) => (
+        <section key={begun.name} class="notice warn" aria-label={begun.name}>
+          <Icon name="warn" />
+          <div>
+            <strong>{begun.name}</strong>: {told(begun.deed)}
+            <Asked begun={begun} />
+          </div>
+          {mayPress(begun.deed) && (
+            <div class="buttons">
+              <button type="button" class="quiet" onClick={() => letGo(begun.name)}>
+                Let it be
+              </button>
+              <button type="button" class="primary" onClick={() => void finish(begun)}>
+                Finish it
+              </button>
+            </div>
+          )}
+        </section>
+      ))}
+    </>
+  );
+}
+
+function told(deed: Deed): string {
+  if (deed.state !== "doubtful") return "under way.";
+  return `${deed.reason} ${notKnown} Finishing asks for the same, under the same key.`;
+}
+
+/** A form that does one thing once. Forms of one name share what was begun. */
+export function DeedForm(props: {
+  name: string;
+  action: string;
+  danger?: boolean;
+  ask: (key: string) => Change;
+  done: (answer: Answer) => void;
+  close?: () => void;
+  children?: ComponentChildren;
+}): JSX.Element {
+  const { deed, strange, press } = useDeed(props.name, props.ask, props.done);
+  const isBegun = deed.state === "under_way" || deed.state === "doubtful";
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        press();
+      }}
+    >
+      {strange ? (
+        <>
+          <p>You began this before, and its end is not known. Finish it, or let it be.</p>
+          <Asked begun={strange} />
+        </>
+      ) : (
+        // What was asked for is asked for again: it cannot become something else.
+        <fieldset class="form" disabled={isBegun}>
+          {props.children}
+        </fieldset>
+      )}
+      <DeedState deed={deed} />
+      <SafeToRetry deed={deed} />
+      <div class="buttons">
+        {strange && mayPress(deed) && (
+          <button type="button" class="quiet" onClick={() => letGo(props.name)}>
+            Let it be
+          </button>
+        )}
+        {props.close && (
+          <button type="button" class="quiet" onClick={props.close}>
+            Not now
+          </button>
+        )}
+        {/* Never disabled, which would take the focus from it; a press too many does nothing. */}
+        <button
+          type="submit"
+          class={props.danger ? "danger" : "primary"}
+          aria-busy={deed.state === "under_way"}
+          aria-disabled={!mayPress(deed)}
+        >
+          {deed.state === "under_way" ? "Working…" : strange ? "Finish it" : props.action}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,26 @@
+// A page that fails must not take the others with it.
+
+import { Component, type ComponentChildren } from "preact";
+
+import { Icon } from "./icons";
+
+export class Guard extends Component<{ children: ComponentChildren }, { failed: string | null }> {
+  override state: { failed: string | null } = { failed: null };
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ failed: error instanceof Error ? error.message : String(error) });
+  }
+
+  override render(): ComponentChildren {
+    if (this.state.failed === null) return this.props.children;
+    return (
+      <div class="notice bad" role="alert">
+        <Icon name="bad" />
+        <div>
+          <strong>This page cannot be shown.</strong>
+          <div>{this.state.failed}</div>
+        </div>
+      </div>
+    );
+  }
+}

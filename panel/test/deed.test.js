@@ -1,0 +1,55 @@
+// Goal: a deed keeps its key until its end is known, and is under way once. Method: every way
+// through its states.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { mayPress, newKey, step } from "../src/logic/deed";
+
+const ready = { state: "ready", key: "k1" };
+
+test("a second press while it is under way is none", () => {
+  const pressed = step(ready, { type: "pressed" });
+  assert.equal(pressed.state, "under_way");
+  assert.equal(mayPress(pressed), false);
+  assert.equal(step(pressed, { type: "pressed" }), pressed);
+});
+
+test("a lost answer leaves the key: pressing again asks for the same", () => {
+  let deed = step(step(ready, { type: "pressed" }), { type: "lost", reason: "no answer" });
+  assert.equal(deed.state, "doubtful");
+  assert.equal(deed.key, "k1");
+  deed = step(deed, { type: "pressed" });
+  assert.deepEqual(deed, { state: "under_way", key: "k1", again: true });
+  assert.equal(step(deed, { type: "answered", replayed: true }).state, "done");
+});
+
+test("a refusal is an end: what is pressed next is another deed", () => {
+  for (const isVerdict of [true, false]) {
+    const deed = step(
+      { state: "under_way", key: "k1", again: false },
+      { type: "refused", reason: "no", isVerdict, nextKey: "k2" },
+    );
+    assert.deepEqual(deed, { state: "refused", key: "k2", reason: "no" });
+    assert.equal(mayPress(deed), true);
+  }
+});
+
+test("a second press that is turned away does not say how the first one ended", () => {
+  const again = { state: "under_way", key: "k1", again: true };
+  const refused = (isVerdict) =>
+    step(again, { type: "refused", reason: "no", isVerdict, nextKey: "k2" });
+  assert.deepEqual(refused(false), { state: "doubtful", key: "k1", reason: "no" });
+  assert.deepEqual(refused(true), { state: "refused", key: "k2", reason: "no" });
+});
+
+test("what is done is not done again", () => {
+  const done = { state: "done", key: "k1", replayed: false };
+  assert.equal(step(done, { type: "pressed" }), done);
+});
+
+test("a key has 128 bits", () => {
+  assert.equal(
+    newKey((bytes) => bytes.fill(10)),
+    "0a".repeat(16),
+  );
+});

@@ -1,0 +1,111 @@
+#include "cli/queue_session.h"
+
+#include <array>
+#include <chrono>
+#include <future>
+#include <optional>
+#include <pwd.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "cli/configuration.h"
+#include "cli/environment.h"
+#include "cli/output.h"
+#include "core/queue/shards.h"
+
+namespace pawl::cli {
+namespace {
+
+// With a store that is slow, before somebody who waits hears why.
+constexpr auto patience = std::chrono::seconds(3);
+
+queue::SetLimit limit_of(const config::QueueLimit& limit) {
+  queue::SetLimit set{.limited = limit.scope, .name = limit.name.value_or("")};
+  if (limit.rate) {
+    set.rate = static_cast<std::uint32_t>(limit.rate->count);
+    set.period = limit.rate->period;
+  }
+  if (limit.running) set.running = static_cast<std::uint32_t>(*limit.running);
+  return set;
+}
+
+}  // namespace
+
+QueueOfficeSettings queue_settings(const config::Config& config, Opens opens) {
+  QueueOfficeSettings settings{
+      .url = config.queue.url,
+      .wanted = queue::Settings{.shards = config.queue.shards, .kept = config.queue.kept},
+      .makes = opens == Opens::give || opens == Opens::work,
+      .follows = opens == Opens::follow || opens == Opens::work,
+      .changes = opens != Opens::look && opens != Opens::follow,
+      .works = opens == Opens::work};
+  if (opens == Opens::work) {
+    for (const config::QueueLimit& limit : config.queue.limits) {
+      settings.limits.push_back(limit_of(limit));
+    }
+  }
+  return settings;
+}
+
+QueueOffice::Parts queue_parts(Clock& clock, Entropy& entropy) {
+  return {.clock = clock,
+          .entropy = entropy,
+          .environment = [](const std::string& name) { return environment()(name); },
+          .note = [](const std::string& text) { complain("pawl: " + text); }};
+}
+
+Result<std::unique_ptr<QueueSession>> QueueSession::open(const config::Config& config,
+                                                         Opens opens) {
+  std::unique_ptr<QueueSession> session(new QueueSession(config));
+  QueueOffice::Parts parts = queue_parts(session->clock_, session->entropy_);
+  // Whoever asks once hears of it in the answer.
+  if (opens == Opens::look || opens == Opens::give) parts.note = {};
+  session->office_ = PAWL_TRY(QueueOffice::open(queue_settings(config, opens), parts));
+  return session;
+}
+
+Result<std::vector<queue::Reply>> QueueSession::give(std::vector<queue::Command> commands) {
+  auto answer = asked<std::vector<queue::Reply>>(
+      [&](auto done) { queue().give(std::move(commands), std::move(done)); });
+  if (answer.wait_for(patience) == std::future_status::timeout) {
+    complain("pawl: " + queue().view().store + " has not taken it yet; it is tried again");
+  }
+  return answer.get();
+}
+
+queue::TaskId QueueSession::new_id(const queue::TaskTerms& terms) {
+  const queue::TaskId id = queue::make_task_id(entropy_.next());
+  return queue::placed(id, queue::shard_of(id, terms, queue().view().settings.shards));
+}
+
+Result<queue::Reply> QueueSession::give_one(queue::Command command) {
+  std::vector<queue::Command> commands;
+  commands.push_back(std::move(command));
+  auto replies = PAWL_TRY(give(std::move(commands)));
+  if (const auto* refusal = std::get_if<queue::Refusal>(&replies.front())) {
+    return failure(typed_wrong(refusal->code), refusal->message);
+  }
+  return std::move(replies.front());
+}
+
+int run_queue_verb(const Arguments& arguments, Opens opens, const QueueDeed& deed) {
+  const std::optional<config::Config> config = config_in_force(arguments);
+  if (!config) return static_cast<int>(Code::invalid);
+  const auto session = QueueSession::open(*config, opens);
+  if (!session) return fail(session.error());
+  const Result<int> code = deed(**session, arguments);
+  (*session)->close();
+  return code ? *code : fail(code.error());
+}
+
+std::string who() {
+  if (const auto named = environment()("USER"); named && !named->empty()) return *named;
+  std::array<char, 4096> room;
+  passwd entry{};
+  passwd* found = nullptr;
+  const bool known = ::getpwuid_r(::geteuid(), &entry, room.data(), room.size(), &found) == 0;
+  return known && found != nullptr ? found->pw_name : "user " + std::to_string(::geteuid());
+}
+
+}  // namespace pawl::cli

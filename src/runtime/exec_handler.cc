@@ -1,0 +1,111 @@
+#include "runtime/exec_handler.h"
+
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/bounds_queue.h"
+#include "base/json.h"
+#include "runtime/handler_text.h"
+
+namespace pawl {
+namespace {
+
+using Kind = TaskEnding::Kind;
+
+constexpr std::string_view reschedule_form = R"({"delay_seconds":60,"scope":"key"})";
+
+// "SIGKILL"; its number where it has no name.
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
+// The object that standard output is, or ends with; null: there is none.
+json::Value last_object(std::string_view output) {
+  const auto object = [](std::string_view text) {
+    auto value = json::parse(text);
+    return value && value->if_object() != nullptr ? *std::move(value) : json::Value();
+  };
+  json::Value whole = object(output);
+  if (!whole.is_null()) return whole;
+  const auto end = output.find_last_not_of(" \t\r\n");
+  if (end == output.npos) return {};
+  output = output.substr(0, end + 1);
+  return object(output.substr(output.rfind('\n') + 1));  // npos + 1 is the beginning
+}
+
+TaskEnding not_a_reschedule(const ChildEnd& end, const std::string& wrong) {
+  const std::string what =
+      "exit 75, but standard output " + wrong + "; it is to be " + std::string(reschedule_form);
+  return {.kind = Kind::retry, .error = kept_error(what, end.errors, end.error_bytes)};
+}
+
+TaskEnding rescheduled(const ChildEnd& end) {
+  TaskEnding ending{.kind = Kind::reschedule, .delay = bounds::handler_reschedule};
+  const json::Value said = last_object(end.output);
+  if (const json::Value* delay = said.find("delay_seconds")) {
+    const auto seconds = seconds_of(*delay);
+    if (!seconds) {
+      return not_a_reschedule(end, "has a delay_seconds that is no number of seconds");
+    }
+    ending.delay = *seconds;
+  }
+  if (const json::Value* scope = said.find("scope")) {
+    const std::string* name = scope->if_string();
+    const auto known = name != nullptr ? queue::scope_of(*name) : std::nullopt;
+    if (!known) return not_a_reschedule(end, "has a scope that is not task, key, type or queue");
+    ending.scope = *known;
+  }
+  if (const json::Value* input = said.find("input")) ending.input = json::print(*input);
+  return ending;
+}
+
+ChildAsk ask_of(const std::string& command, const queue::Task& task) {
+  return {.command = command,
+          .input = task.terms.input,
+          .environment = {{"PAWL_TASK_ID", to_string(task.id)},
+                          {"PAWL_TASK_TYPE", task.terms.type},
+                          {"PAWL_TASK_KEY", task.terms.key},
+                          {"PAWL_ATTEMPT", std::to_string(task.attempt)},
+                          {"PAWL_FENCE", std::to_string(task.fence)}},
+          .output_bytes_max = bounds::task_output_bytes_max,
+          .error_bytes_max = bounds::handler_error_bytes_max};
+}
+
+}  // namespace
+
+TaskEnding ending_of(const ChildEnd& end) {
+  if (end.signal != 0) {
+    return {
+        .kind = Kind::retry,
+        .error = kept_error("killed by " + signal_name(end.signal), end.errors, end.error_bytes)};
+  }
+  if (end.code == 0) {
+    return {.kind = Kind::completed, .output = kept_output(end.output, end.output_bytes)};
+  }
+  if (end.code == exit_reschedule) return rescheduled(end);
+  return {.kind = end.code == exit_failed ? Kind::failed : Kind::retry,
+          .error = kept_error("exit " + std::to_string(end.code), end.errors, end.error_bytes)};
+}
+
+TaskHandler exec_handler(ChildProcesses& processes, std::string command) {
+  return [&processes, command = std::move(command)](
+             std::shared_ptr<HandledTask> handled, std::move_only_function<void(TaskEnding)> done) {
+    const std::shared_ptr<Child> child = processes.start(
+        ask_of(command, handled->task()), [done = std::move(done)](Result<ChildEnd> end) mutable {
+          // One that could not be started was not tried: it is not the task that went wrong.
+          if (!end) {
+            return done({.kind = Kind::reschedule,
+                         .error = end.error().message,
+                         .delay = bounds::handler_reschedule});
+          }
+          done(ending_of(*end));
+        });
+    handled->on_stop([child] { child->stop(bounds::handler_grace); });
+  };
+}
+
+}  // namespace pawl

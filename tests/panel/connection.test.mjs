@@ -1,0 +1,79 @@
+// Goal: a page says whether it is live, comes back by itself, and leaves room for other pages.
+// Method: a pawl without a token that is killed, held still, watched by many and by many tabs.
+import { after, before, test } from "node:test";
+
+import { waitFor, withStack } from "./stack.mjs";
+
+const held = withStack({ before, after }, { token: "" });
+const tabs = 7; // a browser has six connections for all of them
+
+async function look(context) {
+  const page = context ? await context.newPage() : await held.stack.browse();
+  await page.goto(held.stack.panel);
+  await live(page);
+  return page;
+}
+
+const live = (page) => page.getByText("Live", { exact: true }).waitFor();
+
+// Headless tabs are all in sight.
+async function turnTo(page, { hidden }) {
+  await page.evaluate((value) => {
+    Object.defineProperty(document, "hidden", { configurable: true, value });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+}
+
+test("a lost connection is told, what was heard stays, and it comes back by itself", async () => {
+  const { stack } = held;
+  const page = await look();
+  const shown = page.getByRole("region", { name: "Now" });
+  await shown.getByText("Allowed").waitFor();
+  await stack.kill();
+  await page.getByText("Disconnected").waitFor();
+  await page.getByText("What you see is as it was last heard.").waitFor();
+  await shown.getByText("Allowed").waitFor();
+  await stack.serve();
+  await live(page);
+  await waitFor(async () => (await page.getByText("pawl does not answer.").count()) === 0, "calm");
+});
+
+test("a pawl that says nothing is a lost connection too", async () => {
+  const { stack } = held;
+  const page = await look();
+  stack.pawl.kill("SIGSTOP");
+  try {
+    await page.getByText("Disconnected").waitFor();
+  } finally {
+    stack.pawl.kill("SIGCONT");
+  }
+  await live(page);
+});
+
+test("tabs that nobody sees leave the connections to the one that is seen", async () => {
+  const first = await look();
+  const context = first.context();
+  for (let i = 1; i < tabs; i++) {
+    await turnTo(context.pages().at(-1), { hidden: true });
+    await look(context);
+  }
+  await turnTo(context.pages().at(-1), { hidden: true });
+  await turnTo(first, { hidden: false });
+  await first.getByRole("link", { name: "Policies" }).click();
+  await first.getByRole("table").first().waitFor();
+  await live(first);
+});
+
+test("who finds no stream left is told so, and sees how it goes all the same", async () => {
+  const { stack } = held;
+  const leaving = new AbortController();
+  let watcher;
+  do watcher = await fetch(`${stack.admin}/v1/live`, { signal: leaving.signal });
+  while (watcher.ok);
+  const page = await stack.browse();
+  await page.goto(stack.panel);
+  await page.getByText("Too many watch.").waitFor();
+  await page.getByRole("region", { name: "Now" }).getByText("Allowed").waitFor();
+  leaving.abort();
+  await live(page);
+});

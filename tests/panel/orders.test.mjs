@@ -1,0 +1,175 @@
+// Goal: orders are placed once, followed, cancelled and resolved. Method: an emulated venue, which
+// loses answers where it is told to.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { fillOrder, Stack, waitFor, withStack } from "./stack.mjs";
+
+const held = withStack({ before, after }, { weekly: 10 });
+
+async function orders(hash = "#/orders") {
+  const page = await held.stack.signIn();
+  await page.goto(held.stack.panel + hash);
+  return page;
+}
+
+test("an order is placed once, although the button is pressed twice", async () => {
+  const { stack } = held;
+  const page = await orders();
+  await page.getByRole("meter", { name: "Weekly orders" }).waitFor();
+  await fillOrder(page);
+  await page
+    .getByText(/Safe to retry/)
+    .first()
+    .waitFor();
+  await page.getByRole("button", { name: "Place it" }).dblclick();
+  await page.getByText("The order is confirmed.").first().waitFor();
+  assert.equal((await stack.market_orders()).length, 1);
+  await page.getByRole("heading", { name: /^panel-/ }).waitFor();
+  await page.getByText("Within the weekly limit").first().waitFor();
+  await page.getByText("Order confirmed").first().waitFor();
+});
+
+test("the week shows its slots, and orders are found", async () => {
+  const page = await orders();
+  const meter = page.getByRole("meter", { name: "Weekly orders" });
+  await waitFor(
+    async () => (await meter.getAttribute("aria-valuetext")) === "1 of 10 used",
+    "one slot",
+  );
+  await page.getByRole("searchbox").fill("btc buy");
+  await waitFor(async () => (await page.getByRole("row").count()) === 2, "the order");
+  await page.getByRole("button", { name: "Rejected" }).click();
+  await page.getByText("No orders").first().waitFor();
+});
+
+test("an order is cancelled once, although the button is pressed twice", async () => {
+  const { stack } = held;
+  await stack.order("to-cancel");
+  const page = await orders("#/orders/to-cancel");
+  let asked = 0;
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().endsWith("/cancel")) asked += 1;
+  });
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByRole("button", { name: "Cancel the order" }).dblclick();
+  await page.getByText("The venue accepted the cancel.").first().waitFor();
+  assert.equal(asked, 1);
+});
+
+test("an order of unknown outcome needs a person, who resolves it with a reason", async () => {
+  const { stack } = held;
+  await stack.loseOrder("lost-1");
+  const page = await orders("#/overview");
+  await page.getByRole("heading", { name: "1 order unresolved" }).waitFor();
+  await page.getByRole("link", { name: "See it" }).first().click();
+  await page.getByRole("link", { name: "lost-1" }).click();
+  await page
+    .getByText(/Nobody knows yet whether the venue has it/)
+    .first()
+    .waitFor();
+  await page.getByRole("button", { name: "Resolve" }).click();
+  await page.getByLabel("The venue's order id").fill("12345");
+  await page.getByLabel("How do you know?").fill("seen on their screen");
+  await page.getByRole("button", { name: "Put on record" }).dblclick();
+  await page.getByText("Your word is on record.").first().waitFor();
+  await becomes("lost-1", "confirmed");
+  const { events } = await stack.ask("/v1/audit?correlation_id=lost-1&limit=1000");
+  assert.equal(
+    events.filter((event) => JSON.stringify(event).includes("seen on their screen")).length,
+    1,
+  );
+});
+
+async function becomes(reference, status) {
+  await waitFor(
+    async () => (await held.stack.ask(`/v1/orders/${reference}/status`)).status === status,
+    `${reference} to be ${status}`,
+  );
+}
+
+test("an order that is not there is resolved as absent", async () => {
+  await held.stack.loseOrder("lost-2");
+  const page = await orders("#/orders/lost-2");
+  await page.getByRole("button", { name: "Resolve" }).click();
+  await page.getByLabel("It is not, and will not be").check();
+  assert.equal(await page.getByLabel("The venue's order id").count(), 0);
+  await page.getByLabel("How do you know?").fill("their desk says so");
+  await page.getByRole("button", { name: "Put on record" }).click();
+  await page.getByText("Your word is on record.").first().waitFor();
+  await becomes("lost-2", "rejected");
+});
+
+test("reconciling finds an order once the venue can be read: one, and all", async () => {
+  const { stack } = held;
+  await stack.loseOrder("lost-3");
+  await stack.faults({ script: [] });
+  let page = await orders("#/orders/lost-3");
+  await page.getByRole("button", { name: "Reconcile" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Reconcile" }).dblclick();
+  await page.getByText("The venue was asked.").first().waitFor();
+  await becomes("lost-3", "confirmed");
+
+  await stack.loseOrder("lost-4");
+  await stack.faults({ script: [] });
+  page = await orders();
+  await page.getByRole("button", { name: "Reconcile all" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Reconcile" }).dblclick();
+  await page.getByText("1 order looked for.").first().waitFor();
+  await becomes("lost-4", "confirmed");
+});
+
+test("an order whose end nobody knows is not told as a success", async () => {
+  const page = await orders();
+  await held.stack.loseAnswers();
+  await fillOrder(page);
+  await page.getByRole("button", { name: "Place it" }).click();
+  await page.locator(".toast.bad").getByText("The order is unresolved.").waitFor();
+});
+
+test("an order for Saxo asks for what Saxo asks for, and is placed there once", async () => {
+  const stack = await Stack.start({ saxo: true });
+  try {
+    const page = await stack.signIn();
+    await page.goto(`${stack.panel}#/orders`);
+    await page.getByRole("button", { name: "Place an order" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Instrument").waitFor();
+    await form.getByLabel("Venue").selectOption("saxo");
+    assert.equal(await form.getByLabel("Instrument").count(), 0);
+    await form.getByLabel("Uic").fill("211");
+    await form.getByLabel("Asset type").fill("Stock");
+    await form.getByLabel("Size").fill("10");
+    await form.getByLabel("Price", { exact: true }).fill("120.5");
+    await form.getByRole("button", { name: "Place it" }).dblclick();
+    await page.getByText("The order is confirmed.").first().waitFor();
+    const placed = await stack.market_orders(stack.ports.saxo_control);
+    assert.equal(placed.length, 1, JSON.stringify(placed));
+    assert.deepEqual(await stack.market_orders(), []);
+    await page.getByText(/buy 10 Stock 211, limit 120\.5/i).first().waitFor();
+  } finally {
+    await stack.stop();
+  }
+});
+
+test("where trading is off nothing is placed from the panel", async () => {
+  const stack = await Stack.start({ trading: false });
+  try {
+    const page = await stack.signIn();
+    await page.goto(`${stack.panel}#/orders`);
+    await page.getByRole("meter", { name: "Weekly orders" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Place an order" }).count(), 0);
+    const status = await page.evaluate(async () => {
+      const { csrf } = await (await fetch("/v1/session")).json();
+      const answer = await fetch("/v1/orders", {
+        method: "POST",
+        headers: { "X-Pawl-Csrf": csrf, "Content-Type": "application/json" },
+        body: JSON.stringify({ venue: "okx", inst: "X", side: "buy", type: "market", size: "1" }),
+      });
+      return answer.status;
+    });
+    assert.equal(status, 403);
+  } finally {
+    await stack.stop();
+  }
+});

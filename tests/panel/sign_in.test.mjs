@@ -1,0 +1,91 @@
+// Goal: the token gets one in, nothing else does, and pages keep no secret. Method: a browser
+// before a pawl with a token.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { token, withStack } from "./stack.mjs";
+
+const held = withStack({ before, after });
+
+test("a wrong token is told, the right one leads in", async () => {
+  const page = await held.stack.browse();
+  await page.goto(held.stack.panel);
+  await page.getByLabel("Token").fill("guess");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("That is not the token.").first().waitFor();
+  await page.getByLabel("Token").fill(token);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Tenants" }).waitFor();
+});
+
+test("the session is a cookie that no script and no other site can use", async () => {
+  const page = await held.stack.signIn();
+  const [cookie] = await page.context().cookies();
+  assert.equal(cookie.httpOnly, true);
+  assert.equal(cookie.sameSite, "Strict");
+  assert.equal(await page.evaluate(() => document.cookie), "");
+  const kept = await page.evaluate(() =>
+    JSON.stringify([{ ...localStorage }, { ...sessionStorage }]),
+  );
+  assert.ok(!kept.includes(token));
+  await page.reload();
+  await page.getByRole("link", { name: "Tenants" }).waitFor();
+});
+
+test("a change without the session's CSRF token is refused", async () => {
+  const page = await held.stack.signIn();
+  const status = await page.evaluate(async () => {
+    const answer = await fetch("/v1/tenants/acme/reset", { method: "POST", body: "{}" });
+    return answer.status;
+  });
+  assert.equal(status, 403);
+});
+
+test("who signs out is out, on every page", async () => {
+  const page = await held.stack.signIn();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await page.goto(`${held.stack.panel}#/tenants`);
+  await page.reload();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+});
+
+test("a sign-out that does not arrive is none", async () => {
+  const page = await held.stack.signIn();
+  await held.stack.kill();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("You are still signed in: pawl does not answer.").waitFor();
+  await page.getByRole("link", { name: "Tenants" }).waitFor();
+  await held.stack.serve();
+  assert.ok(!page.complaints.some((each) => each.includes("Uncaught")));
+});
+
+test("a session that pawl has forgotten leads to the sign-in, and back to the page", async () => {
+  const page = await held.stack.signIn();
+  await page.getByRole("link", { name: "Policies" }).click();
+  await page.getByRole("heading", { name: "Policies" }).waitFor();
+  await held.stack.kill();
+  await page.getByText("pawl does not answer.").first().waitFor();
+  await held.stack.serve();
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Policies" }).waitFor();
+});
+
+test("the page runs no script but its own", async () => {
+  const page = await held.stack.signIn();
+  const answer = await page.request.get(held.stack.panel);
+  const policy = answer.headers()["content-security-policy"];
+  assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/);
+  assert.ok(!policy.includes("unsafe"));
+  await page.evaluate(() => {
+    const script = document.createElement("script");
+    try {
+      script.textContent = "window.broken = true";
+    } catch {
+      return; // the browser refuses even this
+    }
+    document.body.append(script);
+  });
+  assert.equal(await page.evaluate(() => window.broken), undefined);
+});

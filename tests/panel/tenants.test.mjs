@@ -1,0 +1,159 @@
+// Goal: usage is seen, searched and acted on, whatever tenants are called. Method: real requests of
+// tenants, one with a hostile name.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { Stack, waitFor, withStack } from "./stack.mjs";
+
+const hostile = "<script>alert(1)</script>";
+const held = withStack({ before, after }, {}, async (stack) => {
+  for (let i = 0; i < 9; i++) await stack.send("/x", { tenant: "acme" });
+  for (const tenant of ["globex", hostile]) await stack.send("/x", { tenant });
+  for (let i = 0; i < 4; i++) await stack.send("/x", { tenant: "aardvark" }); // beyond the shadow
+});
+
+async function tenants() {
+  const page = await held.stack.signIn();
+  await page.getByRole("link", { name: "Tenants" }).click();
+  await page.getByRole("table", { name: "Usage by tenant and bucket" }).waitFor();
+  return page;
+}
+
+test("who is near a limit stands first, marked, with the way to more", async () => {
+  const page = await tenants();
+  const first = page.getByRole("row").nth(1);
+  await waitFor(async () => (await first.textContent()).includes("acmecalls"), "acme on top");
+  const shy = page.getByRole("meter", { name: "aardvark, shy" });
+  assert.match(await shy.getAttribute("aria-valuetext"), /^[34] of 3 used$/);
+  const meter = page.getByRole("meter", { name: "acme, calls" });
+  assert.equal(await meter.getAttribute("aria-valuetext"), "9 of 10 used, near the limit");
+  const link = page.getByRole("link", { name: "Get more room" }).first();
+  assert.equal(await link.getAttribute("href"), "https://example.org/plans");
+});
+
+test("on a phone the numbers and the way to more are there too", async () => {
+  const page = await held.stack.signIn({ viewport: { width: 360, height: 740 } });
+  await page.goto(`${held.stack.panel}#/tenants?show=near`);
+  const row = page.getByRole("row").filter({ hasText: "acme" });
+  await row.getByText("9 of 10").waitFor();
+  await row.getByRole("link", { name: "Get more room" }).waitFor();
+});
+
+test("who has the largest plan is offered no other", async () => {
+  const { stack } = held;
+  await stack.ask("/v1/tenants/initech/plan", { plan: "tiny" }, "PUT");
+  for (let i = 0; i < 2; i++) await stack.send("/x", { tenant: "initech" });
+  const page = await tenants();
+  const row = page.getByRole("row").filter({ hasText: "initechcalls" });
+  await row.getByTitle("Near the limit").waitFor();
+  assert.equal(await row.getByRole("link", { name: "Get more room" }).count(), 0);
+  await row.getByRole("link", { name: "initech" }).click();
+  await page.getByText("at the limit, refusing").waitFor();
+  assert.equal(await page.getByRole("link", { name: "Get more room" }).count(), 0);
+});
+
+test("nothing is offered where the settings name no way to more", async () => {
+  const stack = await Stack.start({ upgrade: "" });
+  try {
+    for (let i = 0; i < 9; i++) await stack.send("/x");
+    const page = await stack.signIn();
+    await page.goto(`${stack.panel}#/tenants/acme`);
+    await page.getByText("Near the limit of calls").waitFor();
+    assert.equal(await page.getByRole("link", { name: "Get more room" }).count(), 0);
+  } finally {
+    await stack.stop();
+  }
+});
+
+test("a search and a sort find a tenant", async () => {
+  const page = await tenants();
+  await page.getByRole("searchbox").fill("glob calls");
+  await waitFor(async () => (await page.getByRole("row").count()) === 2, "one row");
+  await page.getByRole("link", { name: "globex" }).waitFor();
+  await page.getByRole("searchbox").fill("");
+  await page.getByRole("button", { name: "Tenant", exact: true }).click();
+  await waitFor(
+    async () =>
+      (await page.getByRole("columnheader", { name: "Tenant" }).getAttribute("aria-sort")) ===
+      "ascending",
+    "the sort",
+  );
+  await waitFor(
+    async () => (await page.getByRole("row").nth(1).textContent()).includes("script"),
+    "signs before letters",
+  );
+});
+
+test("a hostile name is text, and its page works", async () => {
+  const page = await tenants();
+  await page.getByRole("link", { name: hostile }).first().click();
+  await page.getByRole("heading", { name: hostile }).waitFor();
+  await page.getByRole("meter", { name: "calls" }).waitFor();
+  assert.equal(await page.evaluate(() => document.querySelectorAll("main script").length), 0);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("rows stay where they are below the pointer", async () => {
+  const { stack } = held;
+  const page = await tenants();
+  const row = (i) => page.getByRole("row").nth(i);
+  const told = (await row(2).textContent()).slice(0, 8);
+  await row(2).hover();
+  for (let i = 0; i < 12; i++) await stack.send("/x", { tenant: "zeppelin" }); // at the limit now
+  await page.getByRole("meter", { name: "zeppelin, calls" }).waitFor();
+  assert.equal((await row(2).textContent()).slice(0, 8), told);
+  await page.mouse.move(0, 0);
+  await waitFor(async () => (await row(2).textContent()).includes("zeppelin"), "it to rise");
+});
+
+test("arrow keys walk through the rows", async () => {
+  const page = await tenants();
+  await page.getByRole("row").nth(1).getByRole("link").first().focus();
+  await page.keyboard.press("ArrowDown");
+  const at = () =>
+    page.evaluate(() => document.activeElement.closest("[data-row]")?.getAttribute("data-row"));
+  assert.equal(await at(), "1");
+  await page.keyboard.press("Home");
+  assert.equal(await at(), "0");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+});
+
+test("a bucket is reset once, although the button is pressed twice", async () => {
+  const { stack } = held;
+  const page = await stack.signIn();
+  await page.goto(`${stack.panel}#/tenants/acme`);
+  await page.getByRole("button", { name: "Reset" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Reset calls?" });
+  await dialog
+    .getByText(/Safe to retry/)
+    .first()
+    .waitFor();
+  await dialog.getByRole("button", { name: "Reset" }).dblclick();
+  await page.getByText("calls of acme was reset.").first().waitFor();
+  await waitFor(async () => {
+    const usage = await stack.ask("/v1/tenants/acme/usage");
+    return usage.buckets.find((each) => each.bucket === "calls").used === 0;
+  }, "the reset");
+  assert.equal(await stack.times("tenant reset"), 1);
+});
+
+test("a plan is changed once, although it is pressed twice, and the history is drawn", async () => {
+  const { stack } = held;
+  const page = await stack.signIn();
+  await page.goto(`${stack.panel}#/tenants/globex`);
+  await page.getByText("plan free").first().waitFor();
+  await page.getByRole("button", { name: "Change plan" }).click();
+  await page.getByRole("dialog").getByLabel("Plan").selectOption("pro");
+  await page.getByRole("button", { name: "Change to pro" }).dblclick();
+  await page.getByText("plan pro").first().waitFor();
+  assert.equal((await stack.ask("/v1/tenants/globex/usage")).plan, "pro");
+  const { events } = await stack.ask("/v1/audit?type=config&limit=1000");
+  const changes = events.filter((event) => event.operation === "tenant plan");
+  assert.equal(changes.filter((event) => event.tenant_id === "globex").length, 1);
+  await waitFor(
+    async () => (await stack.ask("/v1/tenants/globex/history")).buckets.length > 0,
+    "a sample",
+  );
+  await page.getByRole("img", { name: /calls: now 1, .*limit of calls: now 1,000/ }).waitFor();
+});
