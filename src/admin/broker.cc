@@ -157,28 +157,38 @@ void look(Context& context, Call call) {
   __builtin_unreachable();
 }
 
-Route route(std::string_view path, std::string_view id, std::string_view summary,
-            std::function<void(Call)> handle) {
+// Ids and fences of one queue must not be taken for those of another.
+bool is_for_another(const Context& context, const Call& call) {
+  const std::string_view meant = call.request().header(broker::mark_field);
+  const std::string own = context.tasks == nullptr ? std::string() : context.tasks->mark();
+  return !meant.empty() && !own.empty() && meant != own;
+}
+
+Route route(Context& context, std::string_view path, std::string_view id, std::string_view summary,
+            void (*handle)(Context&, Call)) {
   return {.method = "POST",
           .path = path,
           .id = id,
           .summary = summary,
           .takes = broker::content_type,
           .answers = {{200, "What the queue says.", {}, broker::content_type}},
-          .problems = {404},
-          .handle = std::move(handle)};
+          .problems = {404, 409},
+          .handle = [&context, handle](Call call) {
+            if (!is_for_another(context, call)) return handle(context, std::move(call));
+            std::move(call).refuse(http::ProblemCode::conflict,
+                                   "This broker has another queue than the one that is meant.");
+          }};
 }
 
 }  // namespace
 
 Routes broker_routes(Context& context) {
   return {
-      route(broker::commands_path, "broker_commands", "Commands of a worker or a submitter.",
-            [&context](Call call) { commands(context, std::move(call)); }),
-      route(broker::claim_path, "broker_claim", "Claims tasks, and waits for them.",
-            [&context](Call call) { claim(context, std::move(call)); }),
-      route(broker::look_path, "broker_look", "Looks at the queue.",
-            [&context](Call call) { look(context, std::move(call)); }),
+      route(context, broker::commands_path, "broker_commands",
+            "Commands of a worker or a submitter.", commands),
+      route(context, broker::claim_path, "broker_claim", "Claims tasks, and waits for them.",
+            claim),
+      route(context, broker::look_path, "broker_look", "Looks at the queue.", look),
   };
 }
 

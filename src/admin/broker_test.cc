@@ -61,6 +61,17 @@ TEST_F(BrokerTest, TakesCommandsAndClaims) {
   EXPECT_EQ(look<queue::Task>({.kind = Look::Kind::task, .id = id}).value().output, "1");
 }
 
+TEST_F(BrokerTest, TakesNothingThatIsMeantForAnotherQueue) {
+  const std::string bytes = broker::write_look({});
+  EXPECT_EQ(ask("POST", broker::look_path, bytes, "Pawl-Queue: m\r\n").status, 200);
+  for (const std::string_view path :
+       {broker::look_path, broker::commands_path, broker::claim_path}) {
+    const Heard heard = ask("POST", path, bytes, "Pawl-Queue: n\r\n");
+    EXPECT_EQ(heard.status, 409) << path;
+    EXPECT_THAT(heard.body, HasSubstr("another queue"));
+  }
+}
+
 TEST_F(BrokerTest, ShowsAllThatThereIsToSee) {
   const queue::TaskId id = submit();
   const broker::Hello hello = look<broker::Hello>({}).value();

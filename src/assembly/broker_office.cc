@@ -72,7 +72,11 @@ Result<RemoteQueue::Direct> BrokerOffice::open_store(const Named& named) {
   if (named) PAWL_TRY(check_mark(named->mark));
   QueueOfficeSettings settings = settings_;
   settings.url = store_;
-  settings.wanted = named ? std::optional(named->view.settings) : std::nullopt;
+  settings.wanted = {};
+  if (named) {
+    const queue::Settings& there = named->view.settings;
+    settings.wanted = {.shards = there.shards, .kept = there.kept};
+  }
   settings.makes = false;
   auto office = PAWL_TRY(QueueOffice::open(std::move(settings), parts_));
   std::string mark = PAWL_TRY(office->mark());

@@ -37,19 +37,20 @@
 #include "port/object_store.h"
 #include "port/task_queue.h"
 #include "port/timers.h"
+#include "runtime/queue_settings.h"
 
 namespace pawl {
 
 struct QueueOfficeSettings {
   std::string url = "dir:data/queue";
-  std::optional<queue::Settings> wanted = {};  // none: those it has, or the defaults
-  bool makes = true;                           // the queue, if it is not there
-  bool follows = true;                         // false: for whoever looks once and goes
-  bool changes = true;                         // false: only looks
-  bool works = true;                           // fires schedules; false: only looks or submits
-  std::string writer = {};                     // for people; empty: host and process
-  Duration deadline = Duration::seconds(30);   // of a store that does not answer
-  std::vector<queue::SetLimit> limits = {};    // set, where the queue has others
+  WantedSettings wanted = {};
+  bool makes = true;                          // the queue, if it is not there
+  bool follows = true;                        // false: for whoever looks once and goes
+  bool changes = true;                        // false: only looks
+  bool works = true;                          // fires schedules; false: only looks or submits
+  std::string writer = {};                    // for people; empty: host and process
+  Duration deadline = Duration::seconds(30);  // of a store that does not answer
+  std::vector<queue::SetLimit> limits = {};   // set, where the queue has others
 };
 
 class QueueOffice {

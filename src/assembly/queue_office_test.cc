@@ -43,7 +43,7 @@ class QueueOfficeTest : public ::testing::Test {
 TEST_F(QueueOfficeTest, MakesAQueueOnceAndFindsItsTasksAgain) {
   queue::TaskId id;
   {
-    const auto office = open({.url = url(), .wanted = queue::Settings{.shards = 3}});
+    const auto office = open({.url = url(), .wanted = {.shards = 3}});
     ASSERT_TRUE(office) << office.error().message;
     EXPECT_TRUE((*office)->made_queue());
     id = submit(**office);
@@ -68,7 +68,7 @@ TEST_F(QueueOfficeTest, MakesNothingForWhoeverOnlyLooks) {
 
 TEST_F(QueueOfficeTest, RefusesOtherSettingsThanTheQueueHas) {
   ASSERT_TRUE(open({.url = url()}));
-  const auto other = open({.url = url(), .wanted = queue::Settings{.shards = 2}});
+  const auto other = open({.url = url(), .wanted = {.shards = 2}});
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, Code::invalid);
   EXPECT_THAT(other.error().message, HasSubstr("was made with shards: 1"));
@@ -90,7 +90,7 @@ TEST_F(QueueOfficeTest, SetsTheLimitsItIsTold) {
 
 TEST_F(QueueOfficeTest, RefusesALimitThatCannotBeShared) {
   const auto office = open({.url = url(),
-                            .wanted = queue::Settings{.shards = 4},
+                            .wanted = {.shards = 4},
                             .limits = {{.limited = queue::Limited::queue, .running = 3}}});
   ASSERT_FALSE(office);
   EXPECT_THAT(office.error().message, HasSubstr("cannot be shared out among 4 shards"));

@@ -144,12 +144,15 @@ std::string zsh_text(std::string_view text) {
   return out;
 }
 
+std::string zsh_action(const Value& value) {
+  if (!value.choices.empty()) return "(" + joined(value.choices) + ")";
+  if (value.asks.empty()) return value.is_file ? "_files" : " ";
+  if (!value.is_file) return zsh_asked(value.asks);
+  return "{_alternative \"files:file:_files\" \"names:name:" + zsh_asked(value.asks) + "\"}";
+}
+
 std::string zsh_value(const Value& value) {
-  const std::string action = !value.choices.empty() ? "(" + joined(value.choices) + ")"
-                             : value.is_file        ? "_files"
-                             : !value.asks.empty()  ? zsh_asked(value.asks)
-                                                    : " ";
-  return ":" + zsh_text(value.name) + ":" + action;
+  return ":" + zsh_text(value.name) + ":" + zsh_action(value);
 }
 
 std::string zsh_option(const Option& option) {

@@ -173,9 +173,13 @@ Result<int> delete_schedule(QueueSession& session, const Arguments& arguments) {
 Result<int> trigger_schedule(QueueSession& session, const Arguments& arguments) {
   const queue::Schedule schedule = PAWL_TRY(schedule_named(session, arguments.value("NAME")));
   const queue::TaskTerms& terms = schedule.set.terms;
-  const queue::Reply reply =
-      PAWL_TRY(session.give_one(queue::Submit{.id = session.new_id(terms), .terms = terms}));
-  const auto& submitted = std::get<queue::Submitted>(reply);
+  const queue::TaskId id = session.new_id(terms);
+  const auto reply = session.give_one(queue::Submit{.id = id, .terms = terms});
+  if (!reply) {
+    if (reply.error().code != Code::unresolved) return std::unexpected(reply.error());
+    return std::unexpected(in_doubt(session.queue().view().store, {to_string(id)}));
+  }
+  const auto& submitted = std::get<queue::Submitted>(*reply);
   print(arguments.has("--json")
             ? lined(json::Object{{"id", to_string(submitted.id)}, {"fresh", submitted.fresh}})
             : to_string(submitted.id) + "\n");

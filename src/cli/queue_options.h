@@ -80,6 +80,7 @@ inline constexpr ExitCode give_codes[] = {
     {1, "the configuration is not valid"},
     {2, "something given is not allowed"},
     {3, "refused, and why"},
+    {4, "the store ceased to answer, and nobody knows whether it was done"},
     {5, "there is no such thing"},
     {6, "the store is not available"},
 };

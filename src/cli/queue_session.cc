@@ -33,13 +33,12 @@ queue::SetLimit limit_of(const config::QueueLimit& limit) {
 }  // namespace
 
 QueueOfficeSettings queue_settings(const config::Config& config, Opens opens) {
-  QueueOfficeSettings settings{
-      .url = config.queue.url,
-      .wanted = queue::Settings{.shards = config.queue.shards, .kept = config.queue.kept},
-      .makes = opens == Opens::give || opens == Opens::work,
-      .follows = opens == Opens::follow || opens == Opens::work,
-      .changes = opens != Opens::look && opens != Opens::follow,
-      .works = opens == Opens::work};
+  QueueOfficeSettings settings{.url = config.queue.url,
+                               .wanted = {.shards = config.queue.shards, .kept = config.queue.kept},
+                               .makes = opens == Opens::give || opens == Opens::work,
+                               .follows = opens == Opens::follow || opens == Opens::work,
+                               .changes = opens != Opens::look && opens != Opens::follow,
+                               .works = opens == Opens::work};
   if (opens == Opens::work) {
     for (const config::QueueLimit& limit : config.queue.limits) {
       settings.limits.push_back(limit_of(limit));
@@ -71,7 +70,11 @@ Result<std::vector<queue::Reply>> QueueSession::give(std::vector<queue::Command>
   if (answer.wait_for(patience) == std::future_status::timeout) {
     complain("pawl: " + queue().view().store + " has not taken it yet; it is tried again");
   }
-  return answer.get();
+  auto replies = answer.get();
+  if (!replies && replies.error().outcome == Outcome::unknown) {
+    replies.error().code = Code::unresolved;
+  }
+  return replies;
 }
 
 queue::TaskId QueueSession::new_id(const queue::TaskTerms& terms) {
@@ -87,6 +90,14 @@ Result<queue::Reply> QueueSession::give_one(queue::Command command) {
     return failure(typed_wrong(refusal->code), refusal->message);
   }
   return std::move(replies.front());
+}
+
+Error in_doubt(const std::string& store, const json::Array& ids) {
+  std::string text = store +
+                     " ceased to answer, and nobody knows whether it was submitted; when it is "
+                     "back, and before submitting again, look with 'pawl get'";
+  for (const json::Value& id : ids) text += " " + *id.if_string();
+  return Error(Code::unresolved, Outcome::unknown, std::move(text));
 }
 
 int run_queue_verb(const Arguments& arguments, Opens opens, const QueueDeed& deed) {

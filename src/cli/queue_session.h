@@ -50,7 +50,8 @@ class QueueSession {
   Result<T> ask(Call call) {
     return answer_of<T>([&](auto done) { call(queue(), std::move(done)); });
   }
-  // The replies to some commands. Says so when they are long in coming.
+  // The replies to some commands. Says so when they are long in coming. An error with the code
+  // unresolved: nobody knows whether they were taken.
   Result<std::vector<queue::Reply>> give(std::vector<queue::Command> commands);
   // That to one; a refusal is an error.
   Result<queue::Reply> give_one(queue::Command command);
@@ -69,6 +70,9 @@ class QueueSession {
 // What a verb does, with its answer printed; the exit code.
 using QueueDeed = std::function<Result<int>(QueueSession& session, const Arguments& arguments)>;
 int run_queue_verb(const Arguments& arguments, Opens opens, const QueueDeed& deed);
+
+// Of tasks that may have been submitted, or not.
+Error in_doubt(const std::string& store, const json::Array& ids);
 
 // Who gives a command, for those who read of it.
 std::string who();

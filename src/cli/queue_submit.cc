@@ -77,15 +77,6 @@ void tell(Told& told, const queue::Reply& reply, const Input& input) {
   told.all.push_back(json::Object{{"id", to_string(submitted.id)}, {"fresh", submitted.fresh}});
 }
 
-// Of tasks that may have been submitted, or not.
-Error in_doubt(const std::string& store, const json::Array& ids) {
-  std::string text = store +
-                     " ceased to answer, and nobody knows whether it was submitted; when it is "
-                     "back, and before submitting again, look with 'pawl get'";
-  for (const json::Value& id : ids) text += " " + *id.if_string();
-  return Error(Code::unresolved, Outcome::unknown, std::move(text));
-}
-
 // What was durable before the queue failed in the middle is told all the same.
 void tell_broken_off(const Arguments& arguments, const Told& told) {
   if (!arguments.has("--json")) {

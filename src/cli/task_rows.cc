@@ -109,6 +109,7 @@ constexpr auto cancel_options = std::to_array<Option>({
 constexpr ExitCode cancel_codes[] = {
     {0, "each is cancelled, or was asked to stop"},
     {3, "one is over already"},
+    {4, "the store ceased to answer, and nobody knows whether it was done"},
     {5, "one is not there"},
     {6, "the store is not available"},
 };
@@ -138,7 +139,8 @@ constexpr Verb rows[] = {
      .run = task_get},
     {.path = "history",
      .summary = "print what became of a task, the oldest first",
-     .description = "Prints every version of a task: what it became, when and why.",
+     .description = "Prints the versions of a task: what it became, when and why. Of more than "
+                    "10,000 some from the middle are left out, and their number is told.",
      .positionals = task_id,
      .options = json_only,
      .exit_codes = task_codes,

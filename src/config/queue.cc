@@ -99,15 +99,15 @@ Fields<Config> place_fields() {
                     "does), or a pawl that has one (a broker).",
                     Node::of("dir:data/queue"), needs_restart},
                    queue_url(), PAWL_MEMBER(queue.url)),
-      bind<Config>({"queue.shards",
-                    "Into how many logs a new queue is divided: each takes commits of its own. A "
-                    "queue that is there stays as it was made.",
-                    Node::of("1"), needs_restart},
-                   whole_number<std::uint32_t>(1, bounds::queue_shards_max),
-                   PAWL_MEMBER(queue.shards)),
+      bind<Config>(
+          {"queue.shards",
+           "Into how many logs a new queue is divided: each takes commits of its own. A "
+           "queue that is there stays as it was made, and is not opened with another number.",
+           Node::of("1"), needs_restart},
+          whole_number<std::uint32_t>(1, bounds::queue_shards_max), PAWL_MEMBER(queue.shards)),
       bind<Config>({"queue.kept",
                     "How long a task that is over can be seen. A queue that is there stays as it "
-                    "was made.",
+                    "was made, and is not opened with another time.",
                     Node::of("7d"), needs_restart},
                    duration(bounds::task_kept_min, bounds::task_kept_max), PAWL_MEMBER(queue.kept)),
       bind<Config>({"queue.lease",

@@ -25,12 +25,8 @@ std::optional<std::string> variable(const std::string& name) {
 
 QueueOfficeSettings settings_of(const QueueOptions& options) {
   QueueOfficeSettings settings{.url = options.url, .makes = options.makes};
-  if (options.shards != 0 || options.kept > Duration()) {
-    queue::Settings wanted;
-    if (options.shards != 0) wanted.shards = options.shards;
-    if (options.kept > Duration()) wanted.kept = options.kept;
-    settings.wanted = wanted;
-  }
+  if (options.shards != 0) settings.wanted.shards = options.shards;
+  if (options.kept > Duration()) settings.wanted.kept = options.kept;
   return settings;
 }
 

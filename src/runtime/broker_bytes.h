@@ -38,6 +38,8 @@ inline constexpr std::string_view content_type = "application/vnd.pawl.queue";
 inline constexpr std::string_view commands_path = "/v1/queue/commands";
 inline constexpr std::string_view claim_path = "/v1/queue/claim";
 inline constexpr std::string_view look_path = "/v1/queue/look";
+// Of a request: the mark of the queue that is meant. A broker that has another one answers 409.
+inline constexpr std::string_view mark_field = "Pawl-Queue";
 
 struct Look {
   enum class Kind : std::uint8_t {

@@ -49,6 +49,9 @@ Error error_of(const HttpAnswer& answer) {
       return {Code::not_found, Outcome::not_applied,
               "there is no broker at this address, " + detail +
                   "; it is that of the admin listener of a `pawl serve` that has a queue"};
+    case 409:
+      return {Code::unavailable, Outcome::not_applied,
+              "it has another queue than this process works on, and is given nothing"};
     case 429:
       return {Code::unavailable, Outcome::not_applied, "the broker takes no more, " + detail};
     default:
@@ -77,53 +80,16 @@ void BrokerWay::send(Ask ask, Done done) {
   auto call = std::make_shared<Call>(
       Call{.ask = std::move(ask), .done = std::move(done), .error = closed_error()});
   bool directly = false;
-  bool unconfirmed = false;
   {
     const std::lock_guard lock(mutex_);
     call->first = current_;
     directly = direct_ != nullptr && !closed_ && ports_.clock.steady_now() < direct_until_;
-    unconfirmed = unconfirmed_;
   }
   if (directly) {
     go_directly(call);
-  } else if (unconfirmed) {
-    confirm(call);
   } else {
     attempt(call);
   }
-}
-
-// A broker that was never heard of is asked for its queue before it is given anything.
-void BrokerWay::confirm(const CallPtr& call) {
-  attempt(std::make_shared<Call>(
-      Call{.ask = {.path = broker::look_path,
-                   .body = broker::write_look({.kind = broker::Look::Kind::hello}),
-                   .lease = call->ask.lease},
-           .done = [self = shared_from_this(),
-                    call](Result<Arrived> arrived) { self->confirmed(call, std::move(arrived)); },
-           .first = call->first,
-           .error = closed_error()}));
-}
-
-void BrokerWay::confirmed(const CallPtr& call, Result<Arrived> arrived) {
-  if (!arrived) return fail(call, std::move(arrived).error());
-  if (arrived->directly != nullptr) return call->done(std::move(arrived));
-  Result<broker::Hello> hello = broker::read_result<broker::Hello>(arrived->bytes);
-  if (!hello) return fail(call, std::move(hello).error());
-  bool is_same = false;
-  {
-    const std::lock_guard lock(mutex_);
-    is_same = hello_ && hello_->mark == hello->mark;
-    if (is_same) unconfirmed_ = false;
-    call->first = current_;
-  }
-  if (!is_same) {
-    return fail(call, {Code::invalid, Outcome::not_applied,
-                       options_.brokers[call->first] + " has another queue than the store that " +
-                           "is named behind the brokers: nothing is done there"});
-  }
-  know(*std::move(hello));
-  attempt(call);
 }
 
 void BrokerWay::attempt(const CallPtr& call) {
@@ -147,6 +113,7 @@ void BrokerWay::answered(const CallPtr& call, Result<HttpAnswer> answer) {
       answer ? error_in(*answer, call->heard) : std::optional(std::move(answer).error());
   if (error) {
     error->message = options_.brokers[place] + ": " + error->message;
+    if (answer && answer->status == 409) tell_of_other(place, error->message);
     if (error->code == Code::unavailable) return pass_over(call, *std::move(error));
     return fail(call, *std::move(error));
   }
@@ -209,10 +176,21 @@ HttpRequest BrokerWay::request(std::size_t place, const Ask& ask) {
                       .connect_deadline = options_.connect_deadline,
                       .deadline = deadline_of(ask) + ask.waits,
                       .body_bytes_max = bounds::broker_answer_bytes_max};
+  if (const auto hello = known(); hello && !hello->mark.empty()) {
+    request.fields.push_back({std::string(broker::mark_field), hello->mark});
+  }
   if (!options_.token.empty()) {
     request.fields.push_back({"Authorization", "Bearer " + options_.token.reveal()});
   }
   return request;
+}
+
+void BrokerWay::tell_of_other(std::size_t place, const std::string& text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!others_.insert(place).second) return;
+  }
+  note(text);
 }
 
 void BrokerWay::found(std::size_t place) {
@@ -222,6 +200,7 @@ void BrokerWay::found(std::size_t place) {
     const std::lock_guard lock(mutex_);
     is_back = std::exchange(direct_until_, SteadyInstant()) != SteadyInstant();
     is_other = std::exchange(current_, place) != place;
+    others_.erase(place);
   }
   if (is_back) {
     note("the broker " + options_.brokers[place] + " answers again, and is used again");
@@ -269,7 +248,6 @@ void BrokerWay::opened_directly(const Result<RemoteQueue::Direct>& opened) {
     not_direct_ = opened ? std::nullopt : std::optional(opened.error());
     if (opened && !hello_) {
       hello_ = broker::Hello{.view = direct_->view(), .mark = opened->mark};
-      unconfirmed_ = true;
     }
     waiting.swap(waiting_);
   }

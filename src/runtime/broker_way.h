@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,8 +65,6 @@ class BrokerWay : public std::enable_shared_from_this<BrokerWay> {
   };
   using CallPtr = std::shared_ptr<Call>;
 
-  void confirm(const CallPtr& call);
-  void confirmed(const CallPtr& call, Result<Arrived> arrived);
   void attempt(const CallPtr& call);
   void answered(const CallPtr& call, Result<HttpAnswer> answer);
   void pass_over(const CallPtr& call, Error error);
@@ -76,6 +75,7 @@ class BrokerWay : public std::enable_shared_from_this<BrokerWay> {
   std::size_t place_of(const Call& call) const {
     return (call.first + call.tried) % options_.brokers.size();
   }
+  void tell_of_other(std::size_t place, const std::string& text);
   void found(std::size_t place);
   void reach_directly(TaskQueue::Done<TaskQueue*> done);
   void opened_directly(const Result<RemoteQueue::Direct>& opened);
@@ -91,7 +91,7 @@ class BrokerWay : public std::enable_shared_from_this<BrokerWay> {
   std::size_t current_ = 0;  // the broker that answered last
   std::optional<broker::Hello> hello_ = {};
   TaskQueue* direct_ = nullptr;
-  bool unconfirmed_ = false;  // it was opened before any broker said which queue it has
+  std::set<std::size_t> others_ = {};  // brokers that were told of: they have another queue
   bool opening_ = false;
   std::vector<TaskQueue::Done<TaskQueue*>> waiting_;  // for it
   std::optional<Error> not_direct_ = {};              // why not, at the last try

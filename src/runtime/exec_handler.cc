@@ -100,11 +100,15 @@ TaskHandler exec_handler(ChildProcesses& processes, std::string command) {
           if (!end) {
             return done({.kind = Kind::reschedule,
                          .error = end.error().message,
-                         .delay = bounds::handler_reschedule});
+                         .delay = bounds::handler_reschedule,
+                         .tried = false});
           }
           done(ending_of(*end));
         });
-    handled->on_stop([child] { child->stop(bounds::handler_grace); });
+    handled->on_stop([child, weak = std::weak_ptr(handled)] {
+      const auto task = weak.lock();
+      child->stop(task ? task->stop_grace() : Duration());
+    });
   };
 }
 

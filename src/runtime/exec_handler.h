@@ -11,7 +11,8 @@
 //             exit 65   failed for good
 //             any other, and death by a signal: retry
 //           The end of standard error becomes the task's last error. A task that is to stop has its
-//           command stopped with all its children: SIGTERM, after bounds::handler_grace SIGKILL.
+//           command stopped with all its children: SIGTERM, and SIGKILL when the grace is over,
+//           5 s or as long as nobody else may begin. What could not be started is given back.
 //           Exit 0 still means that it is done; a command that breaks its work off must not say so.
 // Threads:  those of TaskWorker and ChildProcesses.
 #pragma once

@@ -129,19 +129,21 @@ TEST(ExecHandler, GivesTheCommandItsTask) {
   EXPECT_THAT(ask.environment, Contains(Pair("PAWL_ATTEMPT", "3")));
   EXPECT_THAT(ask.environment, Contains(Pair("PAWL_FENCE", "17")));
   task->stop();
-  EXPECT_THAT(processes.stops, ::testing::ElementsAre(bounds::handler_grace));
+  EXPECT_THAT(processes.stops, ::testing::ElementsAre(task->grace));
   EXPECT_FALSE(ending) << "it ends when the command has";
   processes.dones[0](end_of(0, "1"));
   EXPECT_EQ(ending->output, "1");
 }
 
-TEST(ExecHandler, PutsOffWhatCouldNotBeStarted) {
+TEST(ExecHandler, GivesBackWhatCouldNotBeStarted) {
   FakeProcesses processes;
   std::optional<TaskEnding> ending;
   exec_handler(processes, "x")(std::make_shared<FakeHandledTask>(),
                                [&](TaskEnding end) { ending = std::move(end); });
   processes.dones[0](failure(Code::unavailable, "too many files"));
   EXPECT_EQ(ending->kind, Kind::reschedule) << "the task has done nothing wrong";
+  EXPECT_FALSE(ending->tried);
+  EXPECT_EQ(ending->delay, bounds::handler_reschedule);
   EXPECT_EQ(ending->error, "too many files");
 }
 

@@ -15,10 +15,12 @@ class FakeHandledTask final : public HandledTask {
   bool stop_asked() const override { return false; }
   std::string stop_reason() const override { return "it was cancelled"; }
   bool cancel_asked() const override { return true; }
+  Duration stop_grace() const override { return grace; }
   void on_stop(std::function<void()> call) override { stop = std::move(call); }
   void extend(Duration, std::move_only_function<void(Result<Instant>)>) override {}
 
   queue::Task given;
+  Duration grace = Duration::seconds(3);
   std::function<void()> stop;
 };
 

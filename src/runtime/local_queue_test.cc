@@ -329,28 +329,62 @@ TEST_F(LocalQueues, SayUnknownWhenAPartWasWritten) {
   EXPECT_EQ(stats.totals.submitted, 16u);
 }
 
-TEST_F(LocalQueues, MoveAScheduleWhoseKeyChanges) {
-  const auto one = process();
-  const auto set = [&](std::string key) {
-    return queue::SetSchedule{.name = "nightly",
-                              .cron = "@daily",
-                              .zone = "UTC",
-                              .terms = {.type = "t", .input = "{}", .key = std::move(key)},
-                              .next = clock.wall_now() + Duration::hours(5)};
-  };
-  const auto all = [&] {
+class Schedules : public LocalQueues {
+ protected:
+  queue::SetSchedule set(std::string key) {
+    return {.name = "nightly",
+            .cron = "@daily",
+            .zone = "UTC",
+            .terms = {.type = "t", .input = "{}", .key = std::move(key)},
+            .next = clock.wall_now() + Duration::hours(5)};
+  }
+  static std::vector<queue::Schedule> all(Process& process) {
     return got(ask<std::vector<queue::Schedule>>(
-        [&](auto done) { one->queue->schedules(std::move(done)); }));
-  };
+        [&](auto done) { process.queue->schedules(std::move(done)); }));
+  }
+};
+
+TEST_F(Schedules, MoveWhenTheirKeyChanges) {
+  const auto one = process();
   for (const char* key : {"a", "b", "c", "d", ""}) {
     reply<Changed>(give(*one, {set(key)}));
-    ASSERT_EQ(all().size(), 1u);
-    EXPECT_EQ(all()[0].set.terms.key, key);
+    ASSERT_EQ(all(*one).size(), 1u);
+    EXPECT_EQ(all(*one)[0].set.terms.key, key);
   }
   reply<Changed>(give(*one, {queue::SetSchedule{.name = "nightly"}}));
-  EXPECT_TRUE(all().empty());
+  EXPECT_TRUE(all(*one).empty());
   EXPECT_EQ(reply<Refusal>(give(*one, {queue::SetSchedule{.name = "nightly"}})).code,
             Code::not_found);
+}
+
+TEST_F(Schedules, StandOnceThoughWhoeverMovesThemHasNotHeardOfThem) {
+  const auto one = process();
+  const auto behind = process();
+  for (const char* key : {"a", "b", "c", "d"}) {
+    const auto late = process();
+    reply<Changed>(give(*one, {set(key)}));
+    reply<Changed>(give(*late, {set(std::string(key) + " moved")}));
+  }
+  EXPECT_EQ(all(*process()).size(), 1u);
+  reply<Changed>(give(*one, {set("e")}));
+  give(*behind, {queue::SetSchedule{.name = "nightly"}});
+  EXPECT_TRUE(all(*process()).empty()) << "removed by one who had not heard of it";
+}
+
+TEST_F(Schedules, StandNowhereWhenAMoveBreaksOff) {
+  const auto one = process();
+  reply<Changed>(give(*one, {set("a")}));
+  const std::uint8_t home = queue::shard_of(set("a"), settings.shards);
+  std::string key = "b";
+  while (queue::shard_of(set(key), settings.shards) == home) key += "b";
+  const std::string first = queue::segment_name(queue::shard_of(set(key), settings.shards), 1);
+  const std::string there = first.substr(0, first.rfind('/') + 1);
+  one->store->set_faults([&](MemoryObjectStore::Call call, const std::string& name) {
+    const bool dies = call == MemoryObjectStore::Call::put && name.starts_with(there);
+    return dies ? MemoryObjectStore::Fault::held : MemoryObjectStore::Fault::none;
+  });
+  give(*one, {set(key)});
+  EXPECT_TRUE(all(*process()).empty());
 }
 
 TEST_F(LocalQueues, AnswerEverybodyWhenTheyGo) {

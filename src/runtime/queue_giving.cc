@@ -102,18 +102,23 @@ struct QueueGiving::Router {
     const std::uint8_t shard = queue::shard_of(limit.name, shards);
     giving.add(shard, std::move(limit), place);
   }
-  // It stands where its tasks are. One whose key has changed moves.
+  // It stands where its tasks are. One whose key has changed moves: it goes everywhere else first,
+  // heard of or not, since one that stands twice fires twice.
   void operator()(SetSchedule set) const {
     std::vector<std::uint8_t> has = giving.shards_with(set.name);
     const bool goes = set.cron.empty();
     if (goes && has.empty()) has.push_back(queue::shard_of(set.name, shards));
     const std::uint8_t home = queue::shard_of(set, shards);
     const SetSchedule gone{.name = set.name};
-    if (!goes) giving.add(home, std::move(set), place);
-    for (const std::uint8_t shard : has) {
-      if (goes) giving.add(shard, gone, place);
-      if (!goes && shard != home) giving.add(shard, gone, std::nullopt);
+    for (std::uint32_t i = 0; i < shards; ++i) {
+      const auto shard = static_cast<std::uint8_t>(i);
+      const bool tells = goes && std::ranges::find(has, shard) != has.end();
+      if (goes || shard != home)
+        giving.add(shard, gone, tells ? std::optional(place) : std::nullopt);
     }
+    if (goes) return;
+    if (shards == 1) return giving.add(home, std::move(set), place);
+    giving.sets_.push_back({.place = place, .shard = home, .set = std::move(set)});
   }
   void operator()(Fire fire) const {
     const std::vector<std::uint8_t> has = giving.shards_with(fire.name);
@@ -209,7 +214,10 @@ void QueueGiving::answered(const std::vector<std::optional<std::size_t>>& places
     }
     if (--under_way_ > 0) return;
   }
-  if (error_ || !shut_elsewhere()) return finish();
+  if (error_) return finish();
+  shut_elsewhere();
+  for (Set& each : std::exchange(sets_, {})) add(each.shard, std::move(each.set), each.place);
+  if (parts_.empty()) return finish();
   submit_all();
 }
 
@@ -228,8 +236,8 @@ std::optional<Close> QueueGiving::closed_by(const Shut& shut) const {
   return close;
 }
 
-// Whether there is anything to be closed in other shards. What is closed there for longer stays so.
-bool QueueGiving::shut_elsewhere() {
+// What is closed in other shards for longer stays so.
+void QueueGiving::shut_elsewhere() {
   for (const Shut& shut : std::exchange(shuts_, {})) {
     const std::optional<Close> close = closed_by(shut);
     if (!close) continue;
@@ -244,7 +252,6 @@ bool QueueGiving::shut_elsewhere() {
       if (!longer) add(static_cast<std::uint8_t>(shard), *close, std::nullopt);
     }
   }
-  return !parts_.empty();
 }
 
 void QueueGiving::finish() {

@@ -8,6 +8,10 @@
 //           done twice; the other side hears a few calls more. With an error in between, the same
 //           reschedule given again closes what is left. A close of a type or the queue goes to all
 //           shards at once; what dies with a part of them is given again by whoever asked.
+// Moves:    a schedule that is set goes from every other shard before it stands in its own, so
+//           that it never fires twice; a process that dies in between leaves none, and its caller
+//           without an answer. Two who set the same one to different keys at the same moment may
+//           leave it in two shards, until somebody sets it again.
 // Threads:  start() once; the answers of the logs on any thread. The logs outlive it, in that they
 //           answer whatever was given to them.
 #pragma once
@@ -54,6 +58,13 @@ class QueueGiving : public std::enable_shared_from_this<QueueGiving> {
     Duration delay = {};
   };
 
+  // A schedule that is to stand in its shard, once it stands nowhere else.
+  struct Set {
+    std::size_t place = 0;
+    std::uint8_t shard = 0;
+    queue::SetSchedule set = {};
+  };
+
   // One for each kind of command.
   struct Router;
 
@@ -66,7 +77,7 @@ class QueueGiving : public std::enable_shared_from_this<QueueGiving> {
                 Result<QueueLog::Replies> result);
   void merge(std::size_t place, queue::Reply reply);
   std::optional<queue::Close> closed_by(const Shut& shut) const;
-  bool shut_elsewhere();
+  void shut_elsewhere();
   void finish();
 
   const Logs& logs_;
@@ -74,6 +85,7 @@ class QueueGiving : public std::enable_shared_from_this<QueueGiving> {
   Done done_;
   std::vector<Part> parts_;
   std::vector<Shut> shuts_;
+  std::vector<Set> sets_;
 
   std::mutex mutex_;  // guards what follows, while parts are under way
   std::vector<std::optional<queue::Reply>> replies_;

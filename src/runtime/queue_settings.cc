@@ -16,22 +16,31 @@ constexpr int tries_max = 3;
 
 struct Ask {
   ObjectStore& store;
-  std::optional<Settings> wanted;
+  WantedSettings wanted;
   ObjectStore::Done<Settings> done;
   int tries = 0;
 };
 
-Result<Settings> compared(const ObjectStore& store, const std::optional<Settings>& wanted,
+Result<Settings> compared(const ObjectStore& store, const WantedSettings& wanted,
                           const Settings& found) {
-  if (!wanted || *wanted == found) return found;
-  const bool shards = wanted->shards != found.shards;
-  const std::string what = shards ? "shards: " : "kept: ";
-  const auto shown = [&](const Settings& s) {
-    return shards ? std::to_string(s.shards) : to_string(s.kept);
-  };
-  return failure(Code::invalid, "the queue at " + store.name() + " was made with " + what +
-                                    shown(found) + ", and these settings say " + shown(*wanted) +
+  std::string differs;
+  if (wanted.shards.value_or(found.shards) != found.shards) {
+    differs = "shards: " + std::to_string(found.shards) + ", and these settings say " +
+              std::to_string(*wanted.shards);
+  } else if (wanted.kept.value_or(found.kept) != found.kept) {
+    differs =
+        "kept: " + to_string(found.kept) + ", and these settings say " + to_string(*wanted.kept);
+  }
+  if (differs.empty()) return found;
+  return failure(Code::invalid, "the queue at " + store.name() + " was made with " + differs +
                                     ": it stays as it was made; change the settings");
+}
+
+Settings made_with(const WantedSettings& wanted) {
+  Settings settings;
+  settings.shards = wanted.shards.value_or(settings.shards);
+  settings.kept = wanted.kept.value_or(settings.kept);
+  return settings;
 }
 
 void read(Ask ask);
@@ -39,7 +48,7 @@ void read(Ask ask);
 void create(Ask ask) {
   ObjectStore& store = ask.store;
   PutObject put{.name = queue_settings_name,
-                .body = queue::write_settings(ask.wanted.value_or(Settings{})),
+                .body = queue::write_settings(made_with(ask.wanted)),
                 .only = PutObject::If::absent};
   store.put(std::move(put), [ask = std::move(ask)](Result<PutAnswer> answer) mutable {
     // Ours or another's, or nobody knows: reading tells.
@@ -64,11 +73,11 @@ void read(Ask ask) {
 
 }  // namespace
 
-void open_queue_settings(ObjectStore& store, std::optional<Settings> wanted,
+void open_queue_settings(ObjectStore& store, WantedSettings wanted,
                          ObjectStore::Done<Settings> done) {
-  if (wanted && wanted->kept < bounds::task_kept_min) {
+  if (wanted.kept && *wanted.kept < bounds::task_kept_min) {
     return done(failure(Code::invalid, "tasks that are over cannot be kept for " +
-                                           to_string(wanted->kept) + ": it must be " +
+                                           to_string(*wanted.kept) + ": it must be " +
                                            to_string(bounds::task_kept_min) +
                                            " or more, so that a submit that is given again finds "
                                            "what became of it"));

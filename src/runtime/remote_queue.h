@@ -9,7 +9,8 @@
 //           whose store does not, is passed over for the next. When none answers at all, the call
 //           goes to the store itself, if `open_directly` can open it from here; and from then on
 //           brokers are tried again every `back_after`. A process that never heard of a broker does
-//           so too; a broker that answers later is used only if it has the same queue.
+//           so too. Once a queue is known, each call says which one it means, and a broker that has
+//           another is passed over.
 // Hangs:    a broker that hangs must not cost its workers their leases: with another way left,
 //           what is told of tasks waits for each way for its part of a third of the lease.
 // Trust:    a broker's answer is checked against what was asked: no more tasks than that, of no

@@ -108,12 +108,35 @@ bool Handling::cancel_asked() const {
   return cancelled_;
 }
 
-void Handling::cancel() {
+Duration Handling::stop_grace() const {
+  const std::lock_guard lock(mutex_);
+  return grace_;
+}
+
+void Handling::cancel(SteadyInstant now) {
   {
     const std::lock_guard lock(mutex_);
     cancelled_ = true;
   }
-  stop(Stop::cancelled, "it was cancelled");
+  stop(Stop::cancelled, "it was cancelled", now);
+}
+
+void Handling::lasts(SteadyInstant since, Duration timeout) {
+  timeout_over_ = since + timeout;
+  times_out = timeout_over_ - margin_of(timeout);
+}
+
+void Handling::leased(SteadyInstant since, Duration lease) {
+  lease_over_ = std::max(lease_over_, since + lease);
+  lease_ends = std::max(lease_ends, since + lease - margin_of(lease));
+}
+
+// Whoever is stopped for another reason has a lease that is renewed. A tenth is left for the end
+// itself.
+Duration Handling::grace_of(Stop why, SteadyInstant now) const {
+  Duration left = timeout_over_ - now;
+  if (why == Stop::lost) left = refused ? Duration() : std::min(left, lease_over_ - now);
+  return std::clamp(left - part(left, 10), Duration(), bounds::handler_grace);
 }
 
 Handling::Stop Handling::stopped() const {
@@ -132,12 +155,13 @@ void Handling::on_stop(std::function<void()> call) {
   call();
 }
 
-void Handling::stop(Stop why, std::string reason) {
+void Handling::stop(Stop why, std::string reason, SteadyInstant now) {
   std::vector<std::function<void()>> calls;
   {
     const std::lock_guard lock(mutex_);
     if (stop_ != Stop::none) return;
     stop_ = why;
+    grace_ = grace_of(why, now);
     reason_ = std::move(reason);
     calls.swap(calls_);
   }
@@ -212,7 +236,7 @@ void TaskWorker::Impl::end() {
   world_.timers.cancel(timer_);
   if (claims_ > 0) queue_.stop_claims();
   for (const auto& handling : std::exchange(handled_, {})) {
-    handling->stop(Handling::Stop::draining, "the worker ends");
+    handling->stop(Handling::Stop::draining, "the worker ends", world_.clock.steady_now());
   }
   finish(failure(Code::unavailable, "the worker was ended"));
 }
@@ -320,8 +344,8 @@ void TaskWorker::Impl::begin(Task task, SteadyInstant ours_since) {
   const Duration lease = std::min(settings_.lease, timeout);
   auto handling = std::make_shared<Handling>(std::move(task), weak_from_this());
   handling->began = now;
-  handling->times_out = since + timeout - margin_of(timeout);
-  handling->lease_ends = since + lease - margin_of(lease);
+  handling->lasts(since, timeout);
+  handling->leased(since, lease);
   handling->renew_at = since + part(lease, 3);
   const bool late = now >= handling->lease_ends;
   if (late) note("a claim was answered when its lease was over: its task is given back");
@@ -354,7 +378,9 @@ void TaskWorker::Impl::look_at_drain(SteadyInstant now) {
   if (now < drain_ends_) return;
   if (!std::exchange(stopped_, true)) {
     const std::vector<std::shared_ptr<Handling>> all(handled_.begin(), handled_.end());
-    for (const auto& handling : all) handling->stop(Handling::Stop::draining, "the worker ends");
+    for (const auto& handling : all) {
+      handling->stop(Handling::Stop::draining, "the worker ends", now);
+    }
   }
   if (now < last_words_end()) return;
   if (settings_.waits && !handled_.empty()) {
@@ -377,11 +403,13 @@ SteadyInstant TaskWorker::Impl::last_words_end() const {
 void TaskWorker::Impl::look_at(const std::shared_ptr<Handling>& handling, SteadyInstant now) {
   const Task& task = handling->task();
   if (now >= handling->times_out) {
-    handling->stop(Handling::Stop::timed_out, "timed out after " + to_string(task.terms.timeout));
+    handling->stop(Handling::Stop::timed_out, "timed out after " + to_string(task.terms.timeout),
+                   now);
     return;
   }
   if (now >= handling->lease_ends) {
-    handling->stop(Handling::Stop::lost, "its lease could not be renewed: " + handling->trouble);
+    handling->stop(Handling::Stop::lost, "its lease could not be renewed: " + handling->trouble,
+                   now);
     return;
   }
   // What is to be renewed soon goes along with what is to be renewed now.

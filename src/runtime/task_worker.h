@@ -13,8 +13,9 @@
 //           (HandledTask::on_stop), whose ending is then refused by its fence, or makes the task
 //           cancelled.
 //           A handler is told to stop a moment before the task's timeout, or a lease that cannot be
-//           renewed, is over: so that it has ended when somebody else begins. The task is retried
-//           as "timed out after …"; what is completed by then is completed.
+//           renewed, is over, and how long it has (HandledTask::stop_grace): so that it has ended
+//           when somebody else begins. The task is retried as "timed out after …"; what is
+//           completed by then is completed.
 //           A handler that lets `done` go without a word has failed, and is retried.
 // Endings:  those of many handlers go in one give() a shard: the first waits for the `gather` time
 //           for those that are handled still, and claims wait with it. What one shard does not take
@@ -63,6 +64,7 @@ struct TaskEnding {
   Duration delay = {};                      // reschedule; retry: not before
   queue::Scope scope = queue::Scope::task;  // reschedule
   std::string input = {};                   // reschedule: in place of the task's; empty: as it was
+  bool tried = true;  // false, of a reschedule: it was not begun, and is given back
 };
 
 // Shared by the handler and the worker while the task is handled.
@@ -73,6 +75,8 @@ class HandledTask {
   virtual bool stop_asked() const = 0;          // cancelled, lost, timed out or draining
   virtual std::string stop_reason() const = 0;  // empty: nobody has asked
   virtual bool cancel_asked() const = 0;        // it was cancelled, whatever else it stops for
+  // From when it was asked to stop until somebody else may begin; bounds::handler_grace at most.
+  virtual Duration stop_grace() const = 0;
   // Called once, also when it was asked already; on any thread.
   virtual void on_stop(std::function<void()> call) = 0;
   // Beyond the automatic renewal: how long the next lease is to be.
@@ -101,7 +105,7 @@ struct WorkerCounts {
   // Of what was claimed, by how the queue took the ending.
   std::uint64_t completed = 0, retried = 0, rescheduled = 0, failed = 0, cancelled = 0,
                 timed_out = 0;
-  std::uint64_t given_back = 0;  // by drain()
+  std::uint64_t given_back = 0;  // by drain(), or not begun
   std::uint64_t refused = 0;     // too late: the fence was another's, or the lease over
   std::uint64_t running = 0;     // now
 };

@@ -35,14 +35,17 @@ class Handling final : public HandledTask, public std::enable_shared_from_this<H
   bool stop_asked() const override { return stopped() != Stop::none; }
   std::string stop_reason() const override;
   bool cancel_asked() const override;
+  Duration stop_grace() const override;
   void on_stop(std::function<void()> call) override;
   void extend(Duration lease, Extended done) override;
-  // The first reason stays.
-  void stop(Stop why, std::string reason);
   Stop stopped() const;
-  void cancel();
 
-  // The strand's.
+  // The strand's. The first reason stays.
+  void stop(Stop why, std::string reason, SteadyInstant now);
+  void cancel(SteadyInstant now);
+  // By the queue's count these are the task's from `since`.
+  void lasts(SteadyInstant since, Duration timeout);
+  void leased(SteadyInstant since, Duration lease);
   SteadyInstant began = {};
   SteadyInstant times_out = {};   // with a margin
   SteadyInstant lease_ends = {};  // with a margin, as far as we know
@@ -55,8 +58,12 @@ class Handling final : public HandledTask, public std::enable_shared_from_this<H
  private:
   const queue::Task task_;
   const std::weak_ptr<TaskWorker::Impl> worker_;
+  Duration grace_of(Stop why, SteadyInstant now) const;
+  SteadyInstant timeout_over_ = {};  // without a margin
+  SteadyInstant lease_over_ = {};
   mutable std::mutex mutex_;
   Stop stop_ = Stop::none;
+  Duration grace_ = {};
   bool cancelled_ = false;
   std::string reason_;
   std::vector<std::function<void()>> calls_;

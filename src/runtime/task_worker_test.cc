@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bounds_queue.h"
 #include "core/queue/machine_fixture.h"
 #include "runtime/task_queue_fixture.h"
 
@@ -302,6 +303,7 @@ TEST_F(TaskWorkerTest, TellsTheHandlerOfACancel) {
   EXPECT_TRUE(works[id].stopped);
   EXPECT_EQ(works[id].task->stop_reason(), "it was cancelled");
   EXPECT_TRUE(works[id].task->cancel_asked());
+  EXPECT_EQ(works[id].task->stop_grace(), bounds::handler_grace);
   end(id, {.kind = Kind::retry, .error = "killed"});
   EXPECT_EQ(status(id), Status::cancelled);
   EXPECT_THAT(ends, ElementsAre(How::cancelled));
@@ -314,6 +316,8 @@ TEST_F(TaskWorkerTest, StopsAMomentBeforeTheTimeoutAndRetries) {
   EXPECT_FALSE(works[id].stopped);
   pass(Duration::seconds(1));
   EXPECT_TRUE(works[id].stopped);
+  EXPECT_EQ(works[id].task->stop_grace(), Duration::milliseconds(900))
+      << "then it may be another's";
   end(id, {.kind = Kind::failed, .error = "killed by SIGTERM"});
   EXPECT_EQ(status(id), Status::pending);
   EXPECT_EQ(task(id).last_error, "timed out after 100s: killed by SIGTERM");
@@ -364,6 +368,7 @@ TEST_F(TaskWorkerTest, HearsFromARenewalThatTheLeaseIsGone) {
   pass(Duration::seconds(10));
   EXPECT_TRUE(works[id].stopped);
   EXPECT_THAT(works[id].task->stop_reason(), HasSubstr("no longer ours: fence "));
+  EXPECT_EQ(works[id].task->stop_grace(), Duration()) << "it may be handled elsewhere by now";
   end(id);
   EXPECT_EQ(w->counts().refused, 1U);
   EXPECT_THAT(queue.gives, ElementsAre(1U)) << "the renewal; what became of the rest is known";
@@ -378,6 +383,8 @@ TEST_F(TaskWorkerTest, StopsAHandlerBeforeALeaseThatCannotBeRenewedIsOver) {
   pass(Duration::milliseconds(200));
   EXPECT_TRUE(works[id].stopped);
   EXPECT_THAT(works[id].task->stop_reason(), HasSubstr("the store does not answer"));
+  EXPECT_LT(works[id].task->stop_grace(), Duration::seconds(1));
+  EXPECT_GT(works[id].task->stop_grace(), Duration::milliseconds(500));
 }
 
 TEST_F(TaskWorkerTest, ExtendsALeaseThatTheHandlerWantsLonger) {
@@ -629,6 +636,28 @@ TEST_F(TaskWorkerTest, GivesBackUncountedWhatDoesNotEndInTime) {
   EXPECT_EQ(lines(id).back(), "Version 3: pending (given back)");
   EXPECT_FALSE(works[id].task->cancel_asked()) << "it was only to stop";
   EXPECT_THAT(ends, ElementsAre(How::given_back));
+}
+
+TEST_F(TaskWorkerTest, GivesAStoppedHandlerNoLongerThanItsTimeout) {
+  const auto w = worker({});
+  const TaskId id = submit({.timeout = Duration::seconds(30)});
+  w->drain(Duration::seconds(28));
+  pass(Duration::seconds(28));
+  EXPECT_TRUE(works[id].stopped);
+  EXPECT_EQ(works[id].task->stop_grace(), Duration::milliseconds(1800));
+}
+
+TEST_F(TaskWorkerTest, GivesBackUncountedWhatCouldNotBeBegun) {
+  const auto w = worker({});
+  const TaskId id = submit({.max_reschedules = 0});
+  end(id, {.kind = Kind::reschedule,
+           .error = "too many files",
+           .delay = Duration::minutes(1),
+           .tried = false});
+  EXPECT_EQ(status(id), Status::pending);
+  EXPECT_EQ(task(id).available_at, clock.wall_now() + Duration::minutes(1));
+  EXPECT_THAT(ends, ElementsAre(How::given_back));
+  EXPECT_EQ(last_error, "too many files") << "somebody has to look at the worker";
 }
 
 TEST_F(TaskWorkerTest, GivesBackWhatItClaimedAndDidNotBegin) {

@@ -88,6 +88,7 @@ void TaskWorker::Impl::has_ended(const std::shared_ptr<Handling>& handling, Task
     ending = {.kind = Kind::reschedule, .error = std::move(ending.error)};
     word.given_back = true;
   }
+  if (ending.kind == Kind::reschedule && !ending.tried) word.given_back = true;
   word.ending = std::move(ending);
   if (handling->refused) return tell(word, How::refused, handling->stop_reason());
   if (words_ == 0) gathered_ = now + settings_.gather;
@@ -226,7 +227,7 @@ void TaskWorker::Impl::taken(Word word, const Reply& reply) {
   const auto* changed = std::get_if<queue::Changed>(&reply);
   if (changed == nullptr) return tell(word, How::refused, "the queue's answer was another's");
   if (word.given_back && changed->status == queue::Status::pending) {
-    return tell(word, How::given_back);
+    return tell(word, How::given_back, word.ending->tried ? "" : word.ending->error);
   }
   const bool timed_out = word.of->stopped() == Handling::Stop::timed_out;
   const bool too_often =
@@ -255,16 +256,17 @@ void TaskWorker::Impl::renewal_taken(Word word, const Reply& reply) {
   if (const auto* refusal = std::get_if<Refusal>(&reply)) {
     if (refusal->code != Code::invalid && handled_.contains(word.of)) {
       of.refused = true;
-      of.stop(Handling::Stop::lost, "it is no longer ours: " + refusal->message);
+      of.stop(Handling::Stop::lost, "it is no longer ours: " + refusal->message,
+              world_.clock.steady_now());
     }
     if (word.extended) word.extended(failure(refusal->code, refusal->message));
     return;
   }
   const auto* changed = std::get_if<queue::Changed>(&reply);
   if (changed == nullptr) return;
-  of.lease_ends = std::max(of.lease_ends, word.said_at + word.lease - margin_of(word.lease));
+  of.leased(word.said_at, word.lease);
   of.renew_at = word.said_at + Duration::nanoseconds(settings_.lease.ns() / 3);
-  if (changed->cancel_requested) of.cancel();
+  if (changed->cancel_requested) of.cancel(world_.clock.steady_now());
   if (word.extended) word.extended(changed->lease_expires_at);
 }
 

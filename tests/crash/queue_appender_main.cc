@@ -53,7 +53,7 @@ struct Place {
         QueueStore::open(url, {.clock = clock, .entropy = entropy, .environment = variable}));
     ObjectStore& objects = store->objects();
     const queue::Settings settings = PAWL_TRY(answer_of<queue::Settings>(
-        [&](auto done) { open_queue_settings(objects, std::nullopt, std::move(done)); }));
+        [&](auto done) { open_queue_settings(objects, {}, std::move(done)); }));
     log = std::make_unique<QueueLog>(QueueLog::Options{.settings = settings,
                                                        .writer = name,
                                                        .deadline = deadline,

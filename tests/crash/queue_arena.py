@@ -49,7 +49,7 @@ class Place:
         """The queue was made: from now on there may be trouble."""
 
     def strike(self, dice: random.Random) -> int:
-        """Kills something that is not a worker, or nothing; how many."""
+        """Kills something that is not a worker, or nothing; how many brokers that were."""
         return 0
 
     def at_peace(self) -> None:
@@ -84,7 +84,7 @@ class FaultyS3(Place):
             return 0
         self.s3.restart(signal.SIGKILL)
         self.ready()
-        return 1
+        return 0
 
     def at_peace(self) -> None:
         self.s3.faults({})

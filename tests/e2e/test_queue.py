@@ -549,6 +549,23 @@ def test_a_submit_of_which_nobody_knows_names_its_ids(pawl: Path, tmp_path: Path
         assert lost.code == 4 and f"pawl get' {known}" in lost.err, lost.err
 
 
+def test_a_schedule_triggered_of_which_nobody_knows_names_its_task(
+    pawl: Path, tmp_path: Path
+) -> None:
+    with emulator(pawl, "s3", tmp_path) as store:
+        queue = in_a_bucket(pawl, tmp_path, store.url)
+        queue.run("schedule", "create", "nightly", "-t", "lost", "--cron", "@daily")
+        id_ = queue.submit()
+        row = {"when": {"call": "put"}, "do": "delay_after_accept", "delay": "10m", "times": 0}
+        store.control("POST", "/faults", {"script": [row]})
+        lost = queue.try_run("schedule", "trigger", "nightly")
+        cancelled = queue.try_run("cancel", id_)
+        store.control("POST", "/faults", {})
+        (known,) = queue.run("list", "-t", "lost", "--ids").lines
+        assert lost.code == 4 and f"pawl get' {known}" in lost.err, lost.err
+        assert cancelled.code == 4, cancelled.err
+
+
 def test_a_submit_that_breaks_off_names_every_id(pawl: Path, tmp_path: Path) -> None:
     """What is in the queue afterwards was either told to be there, or named as in doubt."""
     with emulator(pawl, "s3", tmp_path) as store:
@@ -663,6 +680,11 @@ def test_zsh_completes_ids_and_types(elsewhere: Queue, pawl: Path) -> None:
         assert f"id: {id_}".encode() in heard
         hear(terminal, b"ready>")
         os.write(terminal, b"pawl list --config other.yaml --ids -t cal\t\n")
+        hear(terminal, id_.encode())
+        hear(terminal, b"ready>")
+        # A file, or a task that failed.
+        queue.run("work", "-t", "call_api", "--exec", "exit 65", "--once", "--config", "other.yaml")
+        os.write(terminal, f"pawl replay --config other.yaml {id_[:4]}\t".encode())
         hear(terminal, id_.encode())
     finally:
         os.kill(zsh, signal.SIGKILL)

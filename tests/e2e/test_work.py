@@ -163,6 +163,21 @@ def test_a_command_at_its_timeout_ends_with_its_children(queue: Queue, deaf: boo
     assert task["last_error"].startswith(ends), task["last_error"]
 
 
+def test_a_command_that_is_deaf_has_ended_before_another_worker_begins(queue: Queue) -> None:
+    queue.submit("--timeout", "2s", "--base-delay", "100ms", "--max-retries", "2")
+    pids = queue.folder / "pids"
+    pids.touch()
+    # Whoever begins notes which of those before it are alive; then it works on, told what it may.
+    command = (
+        "trap '' TERM; for p in $(cat pids); do kill -0 $p && echo $p >> beside; done;"
+        "echo $$ >> pids; while :; do sleep 0.05; done"
+    )
+    with working(queue, "--exec", command), working(queue, "--exec", command):
+        wait_for(lambda: len(pids.read_text().split()) == 3, "three attempts")
+        wait_for(lambda: queue.run("list", "--status", "failed", "--ids").out != "", "the end")
+    assert not (queue.folder / "beside").exists()
+
+
 def test_a_lease_is_renewed_while_a_command_runs(queue: Queue) -> None:
     id_ = queue.submit()
     command = "while ! test -e go; do sleep 0.05; done; echo 1"

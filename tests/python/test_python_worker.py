@@ -388,7 +388,7 @@ def test_a_handler_that_blocks_its_thread_holds_up_neither_the_loop_nor_leases(u
         async with connect(url) as queue:
             go_on, began = threading.Event(), threading.Event()
             task = await queue.submit("t")
-            worker = Worker(queue, lease_seconds=1)
+            worker = Worker(queue, lease_seconds=3)
 
             @worker.task("t")
             def blocks(input):
@@ -402,7 +402,7 @@ def test_a_handler_that_blocks_its_thread_holds_up_neither_the_loop_nor_leases(u
 
             async def renewed() -> bool:
                 now = await queue.get(task)
-                return now.lease_expires_at > first.lease_expires_at + timedelta(seconds=1)
+                return now.lease_expires_at > first.lease_expires_at + timedelta(seconds=1.5)
 
             await aside.until(renewed, "two renewals")  # while the loop goes on, as this shows
             await queue.submit("another")

@@ -196,31 +196,28 @@ Machine loaded(const std::string& bytes, const Settings& settings) {
   return *std::move(machine);
 }
 
-void check_tasks(const Machine& machine, const NaiveQueue& naive) {
-  const auto rows = naive.rows();
-  const auto tasks = machine.list({.limit = 1000});
-  RC_ASSERT(tasks.size() == rows.size());
-  RC_ASSERT(machine.tasks() == rows.size());
-  std::map<std::string, Depth> depths;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Task& task = rows[i].task;
-    RC_ASSERT(tasks[i] == task);
-    RC_ASSERT(machine.find(task.id) == task);
-    RC_ASSERT(machine.history(task.id)->versions == rows[i].versions);
-    Depth& depth = depths[task.terms.type];
-    const bool due = task.status == Status::pending && task.available_at <= naive.now();
-    depth.due += due ? 1 : 0;
-    if (due && (!depth.oldest_due || task.available_at < *depth.oldest_due)) {
-      depth.oldest_due = task.available_at;
-    }
-    depth.pending += task.status == Status::pending ? 1 : 0;
-    depth.running += task.status == Status::running ? 1 : 0;
-    depth.completed += task.status == Status::completed ? 1 : 0;
-    depth.failed += task.status == Status::failed ? 1 : 0;
-    depth.cancelled += task.status == Status::cancelled ? 1 : 0;
-    depth.expired += task.status == Status::expired ? 1 : 0;
+void count(Depth& depth, const Task& task, Instant at) {
+  const bool waits = task.status == Status::pending;
+  const bool is_gone = waits && task.expires_at && *task.expires_at <= at;
+  const Status status = is_gone ? Status::expired : task.status;
+  const bool due = status == Status::pending && task.available_at <= at;
+  depth.due += due ? 1 : 0;
+  if (due && (!depth.oldest_due || task.available_at < *depth.oldest_due)) {
+    depth.oldest_due = task.available_at;
   }
-  const Stats stats = machine.stats(naive.now());
+  depth.pending += status == Status::pending ? 1 : 0;
+  depth.running += status == Status::running ? 1 : 0;
+  depth.completed += status == Status::completed ? 1 : 0;
+  depth.failed += status == Status::failed ? 1 : 0;
+  depth.cancelled += status == Status::cancelled ? 1 : 0;
+  depth.expired += status == Status::expired ? 1 : 0;
+}
+
+// At any time, though no segment has come since.
+void check_depths(const Machine& machine, const NaiveQueue& naive, Instant at) {
+  std::map<std::string, Depth> depths;
+  for (const NaiveQueue::Row& row : naive.rows()) count(depths[row.task.terms.type], row.task, at);
+  const Stats stats = machine.stats(at);
   RC_ASSERT(stats.types.size() == depths.size());
   for (const Depth& depth : stats.types) {
     const Depth& other = depths.at(depth.type);
@@ -229,6 +226,21 @@ void check_tasks(const Machine& machine, const NaiveQueue& naive) {
     RC_ASSERT(depth.failed == other.failed && depth.cancelled == other.cancelled);
     RC_ASSERT(depth.expired == other.expired && depth.oldest_due == other.oldest_due);
   }
+}
+
+void check_tasks(const Machine& machine, const NaiveQueue& naive) {
+  const auto rows = naive.rows();
+  const auto tasks = machine.list({.limit = 1000});
+  RC_ASSERT(tasks.size() == rows.size());
+  RC_ASSERT(machine.tasks() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Task& task = rows[i].task;
+    RC_ASSERT(tasks[i] == task);
+    RC_ASSERT(machine.find(task.id) == task);
+    RC_ASSERT(machine.history(task.id)->versions == rows[i].versions);
+  }
+  check_depths(machine, naive, naive.now());
+  check_depths(machine, naive, naive.now() + some_time());
 }
 
 // Pages of any size, of any filter, and names that nobody has.

@@ -199,12 +199,12 @@ Why Machine::State::why_pending(const Slot& slot, Instant at) const {
 
 // Behind a task of the lowest priority stand only later ones, so a type whose tasks are all of one
 // priority costs a look, however many wait.
-std::optional<Instant> Machine::State::oldest_due(const TypeState& type) const {
+std::optional<Instant> Machine::State::oldest_due(const TypeState& type, Instant at) const {
   std::optional<Instant> oldest;
   const auto look = [&](const Place& place) {
     const bool is_last = place.priority == type.lowest;
     if (is_last && oldest && *oldest <= place.when) return false;
-    if (!is_live(place, Status::pending)) return true;
+    if (!is_live(place, Status::pending) || slots[place.slot].expires <= at) return true;
     keep_earlier(oldest, place.when);
     return !is_last;
   };
@@ -237,12 +237,12 @@ Depth Machine::State::depth_of(const TypeState& type, Instant at) const {
                  .failed = type.count(Status::failed),
                  .cancelled = type.count(Status::cancelled),
                  .expired = type.count(Status::expired)};
-  depth.oldest_due = oldest_due(type);
+  depth.oldest_due = oldest_due(type, at);
   type.waiting.walk([&](const Place& place) {
     if (place.when > at) return false;
     if (!is_live(place, Status::pending)) return true;
     ++depth.due;
-    keep_earlier(depth.oldest_due, place.when);
+    if (slots[place.slot].expires > at) keep_earlier(depth.oldest_due, place.when);
     return true;
   });
   return depth;

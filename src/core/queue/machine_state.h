@@ -197,7 +197,7 @@ struct Machine::State {
   Why why_pending(const Slot& slot, Instant at) const;
   std::uint64_t ahead_of(const Slot& slot, Instant at) const;
   Depth depth_of(const TypeState& type, Instant at) const;
-  std::optional<Instant> oldest_due(const TypeState& type) const;
+  std::optional<Instant> oldest_due(const TypeState& type, Instant at) const;
   struct Expired {
     std::uint64_t pending = 0;
     std::uint64_t due = 0;  // of these

@@ -57,8 +57,27 @@ std::string_view operation_of(const Call& call, const S3Target& target) {
                               : "";
 }
 
+// Fields of S3 that change nothing in what a call does.
+constexpr std::string_view harmless_fields[] = {"x-amz-date", "x-amz-content-sha256",
+                                                "x-amz-security-token", "x-amz-user-agent"};
+
+// A copy, an append, access rules, metadata: what is not understood must not be passed over.
+bool asks_for_more(const Call& call, std::string_view operation) {
+  const bool is_conditional =
+      !field(call, "if-match").empty() || !field(call, "if-none-match").empty();
+  if (operation.starts_with("delete") && is_conditional) return true;
+  return std::ranges::any_of(call.fields, [](const Field& field) {
+    return field.name.starts_with("x-amz-") &&
+           std::ranges::find(harmless_fields, field.name) == std::end(harmless_fields);
+  });
+}
+
 S3Refusal no_such_key() {
   return {.code = "NoSuchKey", .message = "The specified key does not exist."};
+}
+S3Refusal not_implemented_field() {
+  return {.code = "NotImplemented",
+          .message = "A header you provided implies functionality that is not implemented"};
 }
 S3Refusal precondition_failed() {
   return {.code = "PreconditionFailed",
@@ -189,6 +208,7 @@ S3Refusal S3Exchange::admit(const Visit& visit) const {
   if (visit.operation.empty()) {
     return {.code = "NotImplemented", .message = "This call is not implemented here."};
   }
+  if (asks_for_more(visit.call, visit.operation)) return not_implemented_field();
   if (visit.target.key.size() > bounds::object_key_bytes_max) {
     return {.code = "KeyTooLongError", .message = "Your key is too long"};
   }
@@ -240,8 +260,7 @@ S3Refusal S3Exchange::check_condition(const Visit& visit) const {
   const std::string_view match = field(visit.call, "if-match");
   if (none_match.empty() && match.empty()) return {};
   if ((!none_match.empty() && none_match != "*") || (!none_match.empty() && !match.empty())) {
-    return {.code = "NotImplemented",
-            .message = "A header you provided implies functionality that is not implemented"};
+    return not_implemented_field();
   }
   if (!settings_.keeps_conditions || is(visit.fault, FaultKind::condition_ignored)) return {};
   const S3Object* object = shelf_.find(visit.target.bucket, visit.target.key);

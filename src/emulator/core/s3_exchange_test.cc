@@ -189,6 +189,14 @@ TEST_F(S3ExchangeTest, HasBuckets) {
 TEST_F(S3ExchangeTest, RefusesWhatItDoesNotImplement) {
   EXPECT_EQ(code_of(ask("POST", "/pawl/a?uploads=")), "NotImplemented");
   EXPECT_EQ(code_of(ask("PUT", "/pawl?versioning=")), "NotImplemented");
+  put("there", "one");
+  for (const char* name : {"x-amz-copy-source", "x-amz-write-offset-bytes", "x-amz-acl",
+                           "x-amz-meta-colour", "x-amz-checksum-crc32"}) {
+    EXPECT_EQ(code_of(put("there", "two", {{.name = name, .value = "1"}})), "NotImplemented");
+  }
+  EXPECT_EQ(code_of(ask("DELETE", "/pawl/there", "", {{.name = "if-match", .value = "\"x\""}})),
+            "NotImplemented");
+  EXPECT_EQ(get("there").body, "one");
   EXPECT_EQ(code_of(put(std::string(1025, 'k'), "x")), "KeyTooLongError");
   for (const char* target : {"/pawl/%zz", "/pawl/%FF", "/pawl/a%0Ab"}) {
     EXPECT_EQ(code_of(s3.answer(unsigned_s3_call("PUT", target), s3_now)), "InvalidURI") << target;
