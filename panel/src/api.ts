@@ -6,7 +6,7 @@ import type { Json, Session } from "./logic/types";
 export class ApiError extends Error {
   constructor(
     readonly status: number, // 0: no answer came
-    readonly code: string,
+    readonly code: string, // of an order's own answer, its state
     message: string,
   ) {
     super(message);
@@ -19,7 +19,9 @@ export class ApiError extends Error {
 
   /** Whether it is about what was asked for; else this asking alone was turned away. */
   get isVerdict(): boolean {
-    return ![401, 403, 429].includes(this.status) && this.code !== "ERR_IDEMPOTENCY_IN_FLIGHT";
+    // The gate locks out with 429 too; the weekly limit says what became of the order.
+    if (this.status === 429) return this.code === "denied";
+    return ![401, 403].includes(this.status) && this.code !== "ERR_IDEMPOTENCY_IN_FLIGHT";
   }
 }
 
@@ -57,7 +59,33 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return answer.body as T;
 }
 
+/** Turned away for a token that has changed meanwhile, it is asked once more, under its key. */
 export async function change(wanted: Change): Promise<Answer> {
+  try {
+    return await send(wanted);
+  } catch (error) {
+    if (!hasStatus(error, 403) || wanted.bearer !== undefined) throw error;
+    if (!(await hasNewToken(error))) throw error;
+    return send(wanted);
+  }
+}
+
+// Who signs in anew in another tab changes the cookie of all, and the token of that tab alone.
+async function hasNewToken(refusal: unknown): Promise<boolean> {
+  const before = csrf;
+  try {
+    useSession(await get<Session>("/v1/session"));
+  } catch (error) {
+    throw hasStatus(error, 401) ? error : refusal;
+  }
+  return csrf !== before;
+}
+
+function hasStatus(error: unknown, status: number): boolean {
+  return error instanceof ApiError && error.status === status;
+}
+
+async function send(wanted: Change): Promise<Answer> {
   const headers: { [name: string]: string } = {};
   if (csrf !== null) headers["X-Pawl-Csrf"] = csrf;
   if (wanted.key !== undefined) headers["Idempotency-Key"] = wanted.key;
@@ -93,11 +121,12 @@ async function exchange(path: string, request: RequestInit): Promise<Answer> {
   throw errorOf(response.status, body);
 }
 
-function errorOf(status: number, body: Json): ApiError {
+export function errorOf(status: number, body: Json): ApiError {
   const problem = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
   const said = problem["detail"] ?? problem["message"] ?? problem["title"];
-  const code = typeof problem["code"] === "string" ? problem["code"] : "";
-  return new ApiError(status, code, said ? String(said) : `pawl answered with ${status}.`);
+  const code = [problem["code"], problem["status"]].find((each) => typeof each === "string");
+  const words = said ? String(said) : `pawl answered with ${status}.`;
+  return new ApiError(status, String(code ?? ""), words);
 }
 
 function parsed(text: string): Json {

@@ -4,14 +4,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { ApiError, change, type Answer, type Change } from "./api";
-import { mayPress, newKey, step, type Deed, type DeedEvent } from "./logic/deed";
+import { isOpen, left, mayPress, newKey, step, type Deed, type DeedEvent } from "./logic/deed";
 import { words } from "./logic/format";
 import { tell } from "./ui/toast";
 
 export interface Begun {
   name: string; // one at a time has it
   wanted: Change;
-  deed: Deed; // under way, or doubtful
+  deed: Deed; // under way, doubtful or put off
 }
 
 interface End {
@@ -24,13 +24,9 @@ let begun: Begun[] = restored();
 const listeners = new Set<() => void>();
 
 function restored(): Begun[] {
-  const reason = "The page was left before an answer came.";
   try {
     const kept = JSON.parse(window.sessionStorage.getItem(place) ?? "[]") as Begun[];
-    return kept.map((each) => ({
-      ...each,
-      deed: { state: "doubtful", key: each.deed.key, reason },
-    }));
+    return kept.map((each) => ({ ...each, deed: left(each.deed) }));
   } catch {
     return []; // a browser that keeps nothing
   }
@@ -80,14 +76,14 @@ async function send(name: string, wanted: Change, from: Deed): Promise<End | nul
     }),
     (error: unknown): End => ({ deed: step(deed, eventOf(error)), answer: null }),
   );
-  const isOpen = end.deed.state === "doubtful";
-  put(isOpen ? [...others(name), { name, wanted, deed: end.deed }] : others(name));
+  put(isOpen(end.deed) ? [...others(name), { name, wanted, deed: end.deed }] : others(name));
   return end;
 }
 
 function eventOf(error: unknown): DeedEvent {
   const reason = error instanceof Error ? error.message : String(error);
   if (!(error instanceof ApiError) || error.isLost) return { type: "lost", reason };
+  if (error.status === 401) return { type: "signed_out", reason };
   return { type: "refused", reason, isVerdict: error.isVerdict, nextKey: freshKey() };
 }
 
@@ -132,7 +128,7 @@ export function useDeed(
     const end = await send(name, asked.current, now?.deed ?? own);
     if (end === null) return;
     if (!isThere.current) return report(name, end);
-    if (end.deed.state !== "doubtful") setOwn(end.deed);
+    if (!isOpen(end.deed)) setOwn(end.deed);
     if (end.answer) done(end.answer);
   };
   return {

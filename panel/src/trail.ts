@@ -1,6 +1,6 @@
 // useTrail: the audit records of one operation, found piece by piece, however long the log is; then
-// those that come. What became of its tasks stands in the queue's own log, whoever worked on them, and
-// is read there.
+// those that come. What became of its tasks stands in the queue's own log, whoever worked on them,
+// and is read there.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -11,14 +11,27 @@ import type { TaskVersion } from "./logic/versions";
 export interface Trail {
   events: AuditRecord[]; // by their numbers
   versions: TaskVersion[];
+  names: number; // that it goes by
   looked: number; // up to this record
   over: boolean; // all of it was read once
   error: ApiError | null;
 }
 
-const nothing: Trail = { events: [], versions: [], looked: 0, over: false, error: null };
+interface Place {
+  since?: string;
+  after?: number;
+}
+
+const nothing: Trail = {
+  events: [],
+  versions: [],
+  names: 1,
+  looked: 0,
+  over: false,
+  error: null,
+};
 const againMs = 5_000;
-const namesMost = 16;
+export const namesMost = 16; // that are followed: pawl takes no more in one question
 const taskId = /^[0-9a-f]{24}$/;
 
 // What an operation has begun goes by a name of its own from then on.
@@ -46,32 +59,44 @@ export function useTrail(thread: string, since?: string): Trail {
   useEffect(() => {
     const leaving = new AbortController();
     const found = new Map<number, AuditRecord>();
-    let place: { since?: string | undefined; after?: number } = since ? { since } : { after: 0 };
+    const start: Place = since ? { since } : { after: 0 };
+    let place = start;
     let timer = 0;
     const names = new Set([thread]);
-    const tasks = new Set(taskId.test(thread) ? [thread] : []);
-    const ask = (from: typeof place): Promise<AuditPage> => {
-      const asked = [...names].slice(0, namesMost).join(" ");
-      return get(`/v1/audit${query({ thread: asked, limit: 1000, ...from })}`, leaving.signal);
+    let known = 1; // names that it was looked for by, from the start to its place
+    const followed = (): string[] => [...names].slice(0, namesMost);
+    const ask = (from: Place): Promise<AuditPage> => {
+      const asked = { thread: followed().join(" "), limit: 1000, ...from };
+      return get(`/v1/audit${query(asked)}`, leaving.signal);
     };
     const take = (page: AuditPage): void => {
       for (const event of page.events) {
         found.set(event.seq, event);
         for (const name of partsOf(event)) names.add(name);
-        if (typeof event["task_id"] === "string") tasks.add(event["task_id"]);
       }
       const events = [...found.values()].sort((a, b) => a.seq - b.seq);
-      setTrail((old) => ({ ...old, events, looked: page.next, error: null }));
+      setTrail((old) => ({
+        ...old,
+        events,
+        names: names.size,
+        looked: page.next,
+        error: null,
+      }));
     };
     const goOn = async (): Promise<void> => {
       for (let more = true; more;) {
         const page = await ask(place);
+        take(page);
         more = page.more;
         place = { after: page.next };
-        take(page);
+        if (more || followed().length === known) continue;
+        // What goes by a name that was found on the way may stand in a piece that was read by then.
+        more = true;
+        known = followed().length;
+        place = start;
       }
-      const asked = [...tasks].slice(0, namesMost);
-      const versions = await Promise.all(asked.map((task) => versionsOf(task, leaving.signal)));
+      const tasks = followed().filter((name) => taskId.test(name));
+      const versions = await Promise.all(tasks.map((task) => versionsOf(task, leaving.signal)));
       setTrail((old) => ({ ...old, versions: versions.flat(), over: true }));
     };
     const look = (first: Promise<void>): void => {
@@ -81,11 +106,17 @@ export function useTrail(thread: string, since?: string): Trail {
         again();
       });
     };
+    // Nobody looks at a page that is hidden.
     const again = (): void => {
-      timer = window.setTimeout(() => look(Promise.resolve()), againMs);
+      const next = (): void => (document.hidden ? again() : look(Promise.resolve()));
+      timer = window.setTimeout(next, againMs);
+    };
+    const takeNewest = async (): Promise<void> => {
+      take(await ask({}));
+      known = followed().length;
     };
     setTrail(nothing);
-    look(since ? Promise.resolve() : ask({}).then(take));
+    look(since ? Promise.resolve() : takeNewest());
     return () => {
       leaving.abort();
       window.clearTimeout(timer);

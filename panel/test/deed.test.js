@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { mayPress, newKey, step } from "../src/logic/deed";
+import { errorOf } from "../src/api";
+import { isOpen, left, mayPress, newKey, step } from "../src/logic/deed";
 
 const ready = { state: "ready", key: "k1" };
 
@@ -40,6 +41,34 @@ test("a second press that is turned away does not say how the first one ended", 
     step(again, { type: "refused", reason: "no", isVerdict, nextKey: "k2" });
   assert.deepEqual(refused(false), { state: "doubtful", key: "k1", reason: "no" });
   assert.deepEqual(refused(true), { state: "refused", key: "k2", reason: "no" });
+});
+
+test("a press of who is signed out is put off, unless an earlier one may have done it", () => {
+  const signedOut = { type: "signed_out", reason: "no session" };
+  const first = step({ state: "under_way", key: "k1", again: false }, signedOut);
+  assert.deepEqual(first, { state: "put_off", key: "k1" });
+  assert.ok(isOpen(first) && mayPress(first));
+  assert.equal(left(first), first);
+  assert.equal(step(first, { type: "pressed" }).again, false);
+  const second = step({ state: "under_way", key: "k1", again: true }, signedOut);
+  assert.deepEqual(second, { state: "doubtful", key: "k1", reason: "no session" });
+});
+
+test("what was under way when the page was left is doubtful", () => {
+  const deed = left({ state: "under_way", key: "k1", again: false });
+  assert.deepEqual([deed.state, deed.key], ["doubtful", "k1"]);
+});
+
+test("the weekly limit is a verdict on an order, a lockout is none", () => {
+  assert.ok(errorOf(429, { status: "denied", message: "5 of 5 used" }).isVerdict);
+  for (const [status, body] of [
+    [429, { status: 429, code: "ERR_LOCKED_OUT" }],
+    [429, null],
+    [401, { code: "ERR_UNAUTHORIZED" }],
+    [403, { code: "ERR_FORBIDDEN" }],
+    [409, { code: "ERR_IDEMPOTENCY_IN_FLIGHT" }],
+  ])
+    assert.ok(!errorOf(status, body).isVerdict, `${status} ${JSON.stringify(body)}`);
 });
 
 test("what is done is not done again", () => {

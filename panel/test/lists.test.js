@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { inOrderOf, matches, sorted, turned } from "../src/logic/order";
-import { rankOf, rowsOf, shareOf } from "../src/logic/usage";
+import { nextPlans, rankOf, rowsOf, shareOf } from "../src/logic/usage";
 import { inSight } from "../src/logic/window";
 
 test("the rows in sight are drawn, and some beyond", () => {
@@ -85,4 +85,14 @@ test("a bucket in shadow stands below all that can refuse", () => {
   assert.ok(rankOf(full) < rankOf(half));
   assert.ok(rankOf(full) > rankOf(row({ limit: 3, used: 1, shadow: true })));
   assert.equal(rankOf(row(null)), null);
+});
+
+test("the next plan is told by bucket where they differ", () => {
+  const bucket = (name, next_plan) => ({ bucket: name, next_plan });
+  assert.equal(nextPlans([bucket("a", "pro"), bucket("b", "pro")]), "The next plan is pro.");
+  assert.equal(
+    nextPlans([bucket("a", "pro"), bucket("b", null), bucket("c", "max")]),
+    "The next plan is pro for a, max for c.",
+  );
+  assert.equal(nextPlans([bucket("a", null)]), "");
 });

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { needsOf } from "../src/logic/needs";
 import {
   ageSteps,
+  andMore,
   appended,
   columnsOf,
   linesWith,
@@ -98,6 +99,11 @@ test("categories stand by their height, those without retries not at all", () =>
     series: { "retry.A": [1], "retry.B": [5], "retry.C": [0], x: [9] },
   };
   assert.deepEqual(linesWith(series, "retry."), ["B", "A"]);
+});
+
+test("lines that are not drawn are told", () => {
+  assert.equal(andMore(["a", "b"], 2), "");
+  assert.equal(andMore(["a", "b", "c", "d"], 2), "And 2 more: c, d.");
 });
 
 test("a plot ends with its last sample, although there is one alone, or none", () => {

@@ -27,6 +27,7 @@ test("records are told with what went well and what did not", () => {
       "warn",
     ],
     [record("retry_exhausted", { total_attempts: 3 }), "Given up after 3 attempts", "bad"],
+    [record("retry_exhausted", { total_attempts: 1 }), "Given up after 1 attempt", "bad"],
     [record("idempotency", { action: "take_over" }), "Key: take over", "plain"],
     [record("quota", { allowed: false, used: 5, limit: 5 }), "Refused by the weekly limit", "bad"],
     [record("order", { state: "confirmed" }), "Order confirmed", "good"],
@@ -40,6 +41,10 @@ test("records are told with what went well and what did not", () => {
     assert.equal(chapter.title, title);
     assert.equal(chapter.tone, tone);
   }
+});
+
+test("a success says how many attempts it took", () => {
+  assert.equal(chapterOf(record("retry_succeeded", { total_attempts: 1 })).detail, "1 attempt");
 });
 
 test("a sleep says for how long, and as which task", () => {

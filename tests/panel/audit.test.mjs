@@ -1,13 +1,20 @@
-// Goal: one operation is followed through the log, and a log that was changed shows. Method: a real
-// order, and a log edited by hand.
+// Goal: one operation is followed through the log, and a log that was changed shows. Method: real
+// orders, tasks and a webhook that nobody takes, and a log edited by hand.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { waitFor, withStack } from "./stack.mjs";
+import { turnTo, waitFor, withStack } from "./stack.mjs";
 
-const held = withStack({ before, after }, {}, async (stack) => {
+// Nobody listens there.
+const settings = `
+webhooks:
+  database: webhooks.db
+  endpoints:
+    - { name: shop, url: "http://127.0.0.1:9/hooks", secret: "a-secret-of-24-characters" }
+`;
+const held = withStack({ before, after }, { settings }, async (stack) => {
   await stack.send("/x", { tenant: "acme" });
   await stack.order("story-1");
 });
@@ -17,6 +24,15 @@ async function audit(hash = "#/audit") {
   await page.goto(held.stack.panel + hash);
   return page;
 }
+
+/** What the page tells of one operation, once it has that. */
+async function stepsOf(page, text) {
+  const story = page.getByRole("list", { name: "The operation" });
+  await story.getByText(text).first().waitFor();
+  return story.getByRole("listitem").allTextContents();
+}
+
+const part_of = (operation) => ({ "X-Correlation-Id": operation });
 
 test("the newest records are listed, by kind", async () => {
   const page = await audit();
@@ -57,6 +73,7 @@ test("a request is followed across limits, key and end", async () => {
     .waitFor();
   const story = page.getByRole("list", { name: "The operation" });
   await story.getByText("Allowed by the limits").first().waitFor();
+  await story.getByText(/^Key: /).first().waitFor();
   await story
     .getByText(/Request ended: applied/)
     .first()
@@ -65,26 +82,102 @@ test("a request is followed across limits, key and end", async () => {
 
 test("an operation is followed into its task, whoever worked on it", async () => {
   const { stack } = held;
-  const { id } = await stack.ask("/v1/tasks", {
-    task_type: "ship",
-    correlation_id: "basket-7",
-  });
+  const task = { task_type: "ship" };
+  const { id } = await stack.ask("/v1/tasks", task, "POST", part_of("basket-7"));
   // A worker of its own at the queue's folder: nothing of it passes through the server.
   const code = await stack.run(
-    ...["work", "--queue", "dir:queue", "--once", "--type", "ship", "--exec", "true"],
+    ...["work", "--config", "pawl.yaml", "--once", "--type", "ship", "--exec", "true"],
   );
   assert.equal(code, 0);
   for (const thread of ["basket-7", id]) {
     const page = await audit(`#/audit/${thread}`);
-    const story = page.getByRole("list", { name: "The operation" });
-    await story.getByText("Task completed").first().waitFor();
-    const steps = await story.getByRole("listitem").allTextContents();
+    const steps = await stepsOf(page, "Task completed");
     const place = (text) => steps.findIndex((step) => step.startsWith(text));
     assert.ok(place("task submit") === 0, steps.join("\n"));
+    assert.ok(place("Task pending") > 0, steps.join("\n"));
     assert.ok(place("Task pending") < place("Task running"), steps.join("\n"));
     assert.ok(place("Task running") < place("Task completed"), steps.join("\n"));
-    await story.getByRole("link", { name: id }).first().click();
+    await page.getByRole("link", { name: id }).first().click();
     await page.getByRole("heading", { name: id }).waitFor();
+  }
+});
+
+test("an operation is followed into its order, also while it is placed", async () => {
+  const { stack } = held;
+  const open = await audit("#/audit/basket-1");
+  await open.getByText("Nothing by that name").first().waitFor();
+  await stack.order("o-1", part_of("basket-1"));
+  const own = await stepsOf(await audit("#/audit/o-1"), "Order confirmed");
+  assert.ok(own.some((step) => step.startsWith("Changed: order place")), own.join("\n"));
+  assert.ok(own.some((step) => step.startsWith("Within the weekly limit")), own.join("\n"));
+  for (const page of [open, await audit("#/audit/basket-1")])
+    assert.deepEqual(await stepsOf(page, "Order confirmed"), own);
+});
+
+test("an operation is followed into an order that was there before it", async () => {
+  const { stack } = held;
+  await stack.order("o-2");
+  const open = await audit("#/audit/basket-2");
+  await open.getByText("Nothing by that name").first().waitFor();
+  await stack.order("o-2", part_of("basket-2")); // it gets the first answer
+  const own = await stepsOf(await audit("#/audit/o-2"), "Changed: order place");
+  assert.deepEqual(await stepsOf(open, "Order confirmed"), own);
+});
+
+test("an operation of more names than are followed says so", async () => {
+  for (let i = 0; i < 17; i++)
+    await held.stack.ask("/v1/tasks", { task_type: "many" }, "POST", part_of("basket-17"));
+  const page = await audit("#/audit/basket-17");
+  await page.getByText(/It goes by 18 names, of which 16 are followed/).waitFor();
+});
+
+test("a retry is followed", async () => {
+  const { stack } = held;
+  await stack.ask("/v1/webhooks/events", { id: "evt-1", type: "order.placed", data: {} });
+  const found = await waitFor(async () => {
+    const { events } = await stack.ask("/v1/audit?type=retry_attempt&limit=1000");
+    return events[0];
+  }, "a retry");
+  const thread = found.correlation_id ?? found.request_id;
+  await stepsOf(await audit(`#/audit/${thread}`), /^Attempt 1 of \d+ failed/);
+});
+
+test("a tab that nobody sees asks for nothing", async () => {
+  const page = await held.stack.signIn();
+  await page.clock.install();
+  await page.goto(`${held.stack.panel}#/audit/story-1`);
+  await stepsOf(page, "Order confirmed");
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().includes("thread=story-1")));
+  await turnTo(page, { hidden: true });
+  await page.clock.runFor(60_000);
+  assert.equal(asked, 0);
+  await turnTo(page, { hidden: false });
+  await page.clock.runFor(60_000);
+  await waitFor(() => asked > 0, "it to go on");
+});
+
+test("the kinds are told whole, the longest too", async () => {
+  const kinds = ["operation_resumed", "retry_succeeded", "retry_exhausted", "limit_near"];
+  const events = kinds.map((event_type, i) => ({
+    seq: i + 1,
+    event_type,
+    timestamp: "2026-01-01T00:00:00Z",
+    operation: "POST /orders",
+  }));
+  const page = await held.stack.signIn();
+  await page.route("**/v1/audit?*", (route) =>
+    route.fulfill({ json: { events, more: false, next: events.length } }),
+  );
+  await page.goto(`${held.stack.panel}#/audit`);
+  const badges = page.getByRole("cell").locator(".badge");
+  await waitFor(async () => (await badges.count()) === kinds.length, "the records");
+  const cut = (all) =>
+    all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent);
+  for (const width of [1280, 1024]) {
+    await page.setViewportSize({ width, height: 900 });
+    assert.deepEqual(await badges.evaluateAll(cut), []);
+    assert.deepEqual(await page.getByRole("row").evaluateAll(cut), []);
   }
 });
 

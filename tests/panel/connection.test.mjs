@@ -2,7 +2,7 @@
 // Method: a pawl without a token that is killed, held still, watched by many and by many tabs.
 import { after, before, test } from "node:test";
 
-import { waitFor, withStack } from "./stack.mjs";
+import { turnTo, waitFor, withStack } from "./stack.mjs";
 
 const held = withStack({ before, after }, { token: "" });
 const tabs = 7; // a browser has six connections for all of them
@@ -15,14 +15,6 @@ async function look(context) {
 }
 
 const live = (page) => page.getByText("Live", { exact: true }).waitFor();
-
-// Headless tabs are all in sight.
-async function turnTo(page, { hidden }) {
-  await page.evaluate((value) => {
-    Object.defineProperty(document, "hidden", { configurable: true, value });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, hidden);
-}
 
 test("a lost connection is told, what was heard stays, and it comes back by itself", async () => {
   const { stack } = held;

@@ -134,6 +134,7 @@ test("an order for Saxo asks for what Saxo asks for, and is placed there once", 
     await page.goto(`${stack.panel}#/orders`);
     await page.getByRole("button", { name: "Place an order" }).click();
     const form = page.getByRole("dialog");
+    await form.getByLabel("Venue").selectOption("okx");
     await form.getByLabel("Instrument").waitFor();
     await form.getByLabel("Venue").selectOption("saxo");
     assert.equal(await form.getByLabel("Instrument").count(), 0);
@@ -146,7 +147,9 @@ test("an order for Saxo asks for what Saxo asks for, and is placed there once", 
     const placed = await stack.market_orders(stack.ports.saxo_control);
     assert.equal(placed.length, 1, JSON.stringify(placed));
     assert.deepEqual(await stack.market_orders(), []);
-    await page.getByText(/buy 10 Stock 211, limit 120\.5/i).first().waitFor();
+    const { orders: known } = await stack.ask("/v1/orders");
+    const { uic, asset_type, size, price } = known[0].order;
+    assert.deepEqual([uic, asset_type, size, price].map(String), ["211", "Stock", "10", "120.5"]);
   } finally {
     await stack.stop();
   }

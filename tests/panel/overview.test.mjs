@@ -3,7 +3,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { Stack, waitFor, withStack } from "./stack.mjs";
@@ -15,7 +18,7 @@ webhooks:
   endpoints:
     - { name: shop, url: "http://127.0.0.1:9/hooks", secret: "a-secret-of-24-characters" }
 `;
-const held = withStack({ before, after }, { settings });
+const held = withStack({ before, after }, { settings, weekly: 20 });
 
 async function lineOf(stack, name, span = "15m") {
   return (await stack.ask(`/v1/series?span=${span}`)).series[name] ?? [];
@@ -72,6 +75,22 @@ test("a plot tells what was when, to the pointer and to the keyboard", async () 
   await figure.getByText("now", { exact: true }).waitFor();
 });
 
+test("categories of retries that have no line are named", async () => {
+  const page = await held.stack.signIn();
+  const names = Array.from({ length: 8 }, (_, i) => [`retry.C${i}`, [9 - i]]);
+  const series = { step_seconds: 10, times: [1_800_000_000], series: Object.fromEntries(names) };
+  await page.route("**/v1/series?span=1h", (route) => route.fulfill({ json: series }));
+  await page.getByRole("button", { name: "1h", exact: true }).click();
+  await page.getByText("And 2 more: C6, C7.").waitFor();
+});
+
+test("a week of many orders stays within its tile", async () => {
+  const page = await held.stack.signIn({ viewport: { width: 740, height: 900 } });
+  const tile = page.locator(".tile").filter({ hasText: "Weekly orders" });
+  await tile.getByRole("meter", { name: "Weekly orders" }).waitFor();
+  assert.equal(await tile.evaluate((each) => each.scrollWidth - each.clientWidth), 0);
+});
+
 test("stores and their durability are there", async () => {
   const page = await held.stack.signIn();
   const stores = page.getByRole("listitem").filter({ hasText: "Idempotency" });
@@ -118,9 +137,11 @@ async function freePort() {
   return port;
 }
 
-async function startRedis(port) {
-  const words = ["--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", "/tmp"];
-  const redis = spawn("redis-server", words.map(String), { stdio: "ignore" });
+// As durable as records are by default; pawl does not begin with less.
+async function startRedis(port, folder) {
+  const place = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
+  const durable = ["--appendonly", "yes", "--appendfsync", "always"];
+  const redis = spawn("redis-server", [...place, ...durable], { stdio: "ignore" });
   await waitFor(() => {
     const socket = connect(port, "127.0.0.1");
     return once(socket, "connect").finally(() => socket.destroy());
@@ -128,21 +149,29 @@ async function startRedis(port) {
   return redis;
 }
 
+async function end(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGKILL");
+  await once(child, "exit");
+}
+
 test("a store that dies stands on top, and goes when it is back", async () => {
   const port = await freePort();
-  let redis = await startRedis(port);
-  const stack = await Stack.start({ records: `redis://127.0.0.1:${port}/0` });
+  const folder = mkdtempSync(join(tmpdir(), "pawl-redis-"));
+  let redis = await startRedis(port, folder);
+  let stack;
   try {
+    stack = await Stack.start({ records: `redis://127.0.0.1:${port}/0` });
     const page = await stack.signIn();
     await page.getByText("Nothing needs a person.").first().waitFor();
-    redis.kill("SIGKILL");
-    await once(redis, "exit");
+    await end(redis);
     const needs = page.getByRole("region", { name: "What needs a person" }).getByRole("article");
     await needs.filter({ hasText: /^Idempotency: (degraded|not available)/ }).waitFor();
-    redis = await startRedis(port);
+    redis = await startRedis(port, folder);
     await page.getByText("Nothing needs a person.").first().waitFor();
   } finally {
-    await stack.stop();
-    redis.kill("SIGKILL");
+    await stack?.stop();
+    await end(redis);
+    rmSync(folder, { recursive: true, force: true });
   }
 });

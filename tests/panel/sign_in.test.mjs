@@ -18,6 +18,14 @@ test("a wrong token is told, the right one leads in", async () => {
   await page.getByRole("link", { name: "Tenants" }).waitFor();
 });
 
+test("a token of letters that no header has is a wrong one", async () => {
+  const page = await held.stack.browse();
+  await page.goto(held.stack.panel);
+  await page.getByLabel("Token").fill("пароль");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("That is not the token.").first().waitFor();
+});
+
 test("the session is a cookie that no script and no other site can use", async () => {
   const page = await held.stack.signIn();
   const [cookie] = await page.context().cookies();
@@ -39,6 +47,25 @@ test("a change without the session's CSRF token is refused", async () => {
     return answer.status;
   });
   assert.equal(status, 403);
+});
+
+test("who signed in anew in another tab goes on in this one, under the same key", async () => {
+  const { stack } = held;
+  await stack.send("/x", { tenant: "acme" });
+  const page = await stack.signIn();
+  await page.goto(`${stack.panel}#/tenants/acme`);
+  await page.getByRole("button", { name: "Reset" }).first().click();
+  const headers = { Authorization: `Bearer ${token}` };
+  await page.context().request.post(`${stack.admin}/v1/session`, { headers });
+  const keys = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") keys.push(request.headers()["idempotency-key"]);
+  });
+  await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
+  await page.getByText("calls of acme was reset.").first().waitFor();
+  assert.equal(keys.length, 2); // refused, then with the session's new token
+  assert.equal(keys[0], keys[1]);
+  assert.equal(await stack.times("tenant reset"), 1);
 });
 
 test("who signs out is out, on every page", async () => {

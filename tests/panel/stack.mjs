@@ -186,11 +186,11 @@ export class Stack {
   }
 
   /** A program's call of the admin API; its JSON. */
-  async ask(path, body, method = body === undefined ? "GET" : "POST") {
+  async ask(path, body, method = body === undefined ? "GET" : "POST", fields = {}) {
     const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
     const answer = await fetch(this.admin + path, {
       method,
-      headers,
+      headers: { ...headers, ...fields },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     return answer.json();
@@ -208,8 +208,8 @@ export class Stack {
     return new Promise((resolve) => child.once("exit", resolve));
   }
 
-  order(reference, more = {}) {
-    return this.ask("/v1/orders?wait_seconds=30", {
+  order(reference, fields = {}) {
+    const order = {
       venue: "okx",
       inst: "BTC-USDT-SWAP",
       side: "buy",
@@ -217,8 +217,8 @@ export class Stack {
       size: "0.1",
       price: "40000",
       external_reference: reference,
-      ...more,
-    });
+    };
+    return this.ask("/v1/orders?wait_seconds=30", order, "POST", fields);
   }
 
   /** The next order is placed, its answer is lost, and nothing can be read of any. */
@@ -298,6 +298,14 @@ async function replaceFiles(context, folder) {
     const response = await route.fetch();
     await route.fulfill({ response, body: readFileSync(join(folder, name)) });
   });
+}
+
+/** Headless tabs are all in sight. */
+export async function turnTo(page, { hidden }) {
+  await page.evaluate((value) => {
+    Object.defineProperty(document, "hidden", { configurable: true, value });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
 }
 
 /** The form that places an order, filled in. */

@@ -57,7 +57,7 @@ test("a key is closed and opened again, and its task says so", async () => {
     .first()
     .waitFor();
   await page.getByRole("button", { name: "Close", exact: true }).last().dblclick();
-  await page.getByText("Its key is closed.").waitFor();
+  await page.getByText("The key example.org is closed.").first().waitFor();
   assert.equal(await page.locator(".toast").count(), 1);
   assert.equal(await held.stack.times("queue close"), 1);
   await page
@@ -69,6 +69,30 @@ test("a key is closed and opened again, and its task says so", async () => {
   await page.getByRole("button", { name: "Open it" }).dblclick();
   await page.getByText("It is open.").first().waitFor();
   assert.equal(await held.stack.times("queue close"), 2);
+});
+
+test("a closing whose answer got lost is another one than that of this key", async () => {
+  const page = await tasks();
+  const answerless = async (route) => {
+    await route.fetch();
+    await route.abort("connectionreset");
+  };
+  await page.getByRole("button", { name: "Close a key" }).click();
+  await page.getByLabel("Name of the key").fill("other.org");
+  await page.route("**/v1/queue/close", answerless, { times: 1 });
+  await page.getByRole("button", { name: "Close", exact: true }).last().click();
+  await page.getByRole("dialog").getByText(/is not known/).waitFor();
+  await page.keyboard.press("Escape");
+  await page.goto(`${held.stack.panel}#/tasks/${ids.mail}`);
+  await page.getByRole("button", { name: "Close its key" }).click();
+  await page.getByRole("button", { name: "Close", exact: true }).last().click();
+  await page.getByText("The key example.org is closed.").first().waitFor();
+  const begun = page.getByRole("region", { name: "Close the key other.org" });
+  await begun.getByRole("button", { name: "Finish it" }).click();
+  await page.getByText("Close the key other.org: done.").waitFor();
+  const { closings } = await held.stack.ask("/v1/queue/closings");
+  for (const { scope, name } of closings)
+    await held.stack.ask("/v1/queue/close", { scope, name, for_seconds: 0 });
 });
 
 test("a filter that has no answer yet shows none of what another one found", async () => {

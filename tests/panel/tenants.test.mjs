@@ -52,6 +52,29 @@ test("who has the largest plan is offered no other", async () => {
   assert.equal(await page.getByRole("link", { name: "Get more room" }).count(), 0);
 });
 
+test("what is offered is what comes behind the plan of the bucket", async () => {
+  const page = await held.stack.signIn();
+  // As with an API key that has a plan of its own.
+  const ofKey = (usage) => ({
+    ...usage,
+    next_plan: null,
+    buckets: usage.buckets.map((each) => ({ ...each, plan: "free", next_plan: "pro" })),
+  });
+  await page.route("**/v1/usage?*", async (route) => {
+    const { tenants, next } = await (await route.fetch()).json();
+    await route.fulfill({ json: { tenants: tenants.map(ofKey), next } });
+  });
+  await page.route("**/v1/tenants/acme/usage", async (route) =>
+    route.fulfill({ json: ofKey(await (await route.fetch()).json()) }),
+  );
+  await page.goto(`${held.stack.panel}#/tenants?show=near`);
+  const row = page.getByRole("row").filter({ hasText: "acmecalls" });
+  await row.getByRole("link", { name: "Get more room" }).first().waitFor();
+  await row.getByRole("link", { name: "acme" }).click();
+  await page.getByText("The next plan is pro.").waitFor();
+  await page.getByRole("link", { name: "Get more room" }).waitFor();
+});
+
 test("nothing is offered where the settings name no way to more", async () => {
   const stack = await Stack.start({ upgrade: "" });
   try {
@@ -106,6 +129,18 @@ test("rows stay where they are below the pointer", async () => {
   await waitFor(async () => (await row(2).textContent()).includes("zeppelin"), "it to rise");
 });
 
+test("rows below the pointer move for who sorts them by keyboard", async () => {
+  const page = await tenants();
+  const first = page.getByRole("row").nth(1);
+  await waitFor(async () => !(await first.textContent()).includes("script"), "the usual order");
+  await first.hover();
+  await page.getByRole("button", { name: "Tenant", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await waitFor(async () => (await first.textContent()).includes("script"), "signs on top");
+  await page.keyboard.press("Enter");
+  await waitFor(async () => !(await first.textContent()).includes("script"), "signs below");
+});
+
 test("arrow keys walk through the rows", async () => {
   const page = await tenants();
   await page.getByRole("row").nth(1).getByRole("link").first().focus();
@@ -156,4 +191,29 @@ test("a plan is changed once, although it is pressed twice, and the history is d
     "a sample",
   );
   await page.getByRole("img", { name: /calls: now 1, .*limit of calls: now 1,000/ }).waitFor();
+});
+
+test("what is told of a plan is what was asked for, whatever the form says by now", async () => {
+  const { stack } = held;
+  const page = await stack.signIn();
+  await page.goto(`${stack.panel}#/tenants/aardvark`);
+  await page.getByRole("button", { name: "Change plan" }).click();
+  await page.getByRole("dialog").getByLabel("Plan").selectOption("tiny");
+  await page.route("**/v1/tenants/aardvark/plan", (route) => route.abort(), { times: 1 });
+  await page.getByRole("button", { name: "Change to tiny" }).click();
+  await page.getByRole("dialog").getByText(/is not known/).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Change plan" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Finish it" }).click();
+  await page.getByText("aardvark has the plan tiny now.").waitFor();
+});
+
+test("buckets that the history has no line for are named", async () => {
+  const page = await held.stack.signIn();
+  const buckets = Array.from({ length: 8 }, (_, i) => ({ bucket: `b${i}`, used: [1], limit: [2] }));
+  await page.route("**/v1/tenants/acme/history?*", (route) =>
+    route.fulfill({ json: { step_seconds: 10, times: [1_800_000_000], buckets } }),
+  );
+  await page.goto(`${held.stack.panel}#/tenants/acme`);
+  await page.getByText("And 2 more: b6, b7.").waitFor();
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { fillOrder, token, waitFor, withStack } from "./stack.mjs";
+import { fillOrder, Stack, token, waitFor, withStack } from "./stack.mjs";
 
 const held = withStack({ before, after }, { weekly: 20 });
 const calls = "**/v1/orders?*";
@@ -131,6 +131,58 @@ test("what was begun outlives a reload of the page", async () => {
     assert.equal(await unfinished(page).count(), 0);
   });
   assert.equal(placed, 1);
+});
+
+/** A session that has ended: the press gets no further than the gate. */
+async function pressSignedOut(page) {
+  const json = { code: "ERR_UNAUTHORIZED", detail: "Sign in." };
+  await page.route(calls, (route) => route.fulfill({ status: 401, json }), { times: 1 });
+  await page.getByRole("button", { name: "Place it" }).click();
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await unfinished(page).getByText(/You were signed out, and it was not done/).waitFor();
+}
+
+test("a first press of who is signed out is not lost with the form", async () => {
+  const page = await form();
+  const placed = await counted(async () => {
+    await pressSignedOut(page);
+    await page.reload();
+    await unfinished(page).getByText(/it was not done/).waitFor();
+    await unfinished(page).getByRole("button", { name: "Finish it" }).click();
+    await page.getByText("Place an order: confirmed.").waitFor();
+  });
+  assert.equal(placed, 1);
+  assert.equal(await unfinished(page).count(), 0);
+});
+
+test("what was not done for want of a session may be let be", async () => {
+  const page = await form();
+  const placed = await counted(async () => {
+    await pressSignedOut(page);
+    await unfinished(page).getByRole("button", { name: "Let it be" }).click();
+    await waitFor(async () => (await unfinished(page).count()) === 0, "it to go");
+  });
+  assert.equal(placed, 0);
+});
+
+test("an order that the week has no room for is over, although its answer got lost", async () => {
+  const stack = await Stack.start({ weekly: 1 });
+  try {
+    await stack.order("the-only-one");
+    const page = await stack.signIn();
+    await page.goto(`${stack.panel}#/orders`);
+    await fillOrder(page);
+    await lose(page);
+    await page.getByRole("button", { name: "Place it" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.locator(".notice.bad").waitFor();
+    assert.equal(await dialog.getByText(/is not known/).count(), 0);
+    await page.keyboard.press("Escape");
+    assert.equal(await unfinished(page).count(), 0);
+  } finally {
+    await stack.stop();
+  }
 });
 
 test("who lets it be, and asks again, means another one", async () => {

@@ -2,7 +2,8 @@
 //
 //   ready ── press ──▶ under way ── answered ──▶ done
 //                          │
-//                          └── no answer ──▶ doubtful: the next press carries the same key
+//                          ├── no answer ──▶ doubtful: the next press carries the same key
+//                          └── signed out ──▶ put off: not done, and nobody is there to see it
 //
 // Why: an answer that gets lost says nothing about the deed. Each deed has an Idempotency-Key that
 // stays with it until its end is known, so pressing again asks for the same deed, not for another.
@@ -11,6 +12,7 @@ export type Deed =
   | { state: "ready"; key: string }
   | { state: "under_way"; key: string; again: boolean } // again: an earlier press may have done it
   | { state: "doubtful"; key: string; reason: string } // nobody knows whether it was done
+  | { state: "put_off"; key: string } // it was not done: who pressed was signed out
   | { state: "refused"; key: string; reason: string } // it was not done
   | { state: "done"; key: string; replayed: boolean };
 
@@ -19,6 +21,7 @@ export type DeedEvent =
   | { type: "answered"; replayed: boolean }
   // `isVerdict`: it is about the deed, and not about this press alone.
   | { type: "refused"; reason: string; isVerdict: boolean; nextKey: string }
+  | { type: "signed_out"; reason: string }
   | { type: "lost"; reason: string };
 
 export function step(deed: Deed, event: DeedEvent): Deed {
@@ -34,9 +37,24 @@ export function step(deed: Deed, event: DeedEvent): Deed {
         return { state: "doubtful", key, reason: event.reason };
       // Its end is known: what is pressed next is a new deed.
       return { state: "refused", key: event.nextKey, reason: event.reason };
+    case "signed_out":
+      if (deed.state === "under_way" && deed.again)
+        return { state: "doubtful", key, reason: event.reason };
+      return { state: "put_off", key };
     case "lost":
       return { state: "doubtful", key, reason: event.reason };
   }
+}
+
+/** Whether it was begun and has no end. */
+export function isOpen(deed: Deed): boolean {
+  return ["under_way", "doubtful", "put_off"].includes(deed.state);
+}
+
+/** As it is once the page was left: an answer that was under way does not come any more. */
+export function left(deed: Deed): Deed {
+  const reason = "The page was left before an answer came.";
+  return deed.state === "put_off" ? deed : { state: "doubtful", key: deed.key, reason };
 }
 
 export function mayPress(deed: Deed): boolean {

@@ -68,6 +68,12 @@ export function summary(name: string, line: Points, show: (value: number) => str
   return `${name}: now ${show(last)}, at most ${show(most)}`;
 }
 
+/** There are not colours for all: those that are not drawn are told. */
+export function andMore(names: readonly string[], drawn: number): string {
+  const rest = names.slice(drawn);
+  return rest.length === 0 ? "" : `And ${rest.length} more: ${rest.join(", ")}.`;
+}
+
 /** Names of lines that have a prefix, without it, those with the highest values first. */
 export function linesWith(series: Series, prefix: string): string[] {
   const peak = (name: string): number =>

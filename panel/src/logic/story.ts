@@ -1,6 +1,6 @@
 // Audit records as a story: what happened, what kind of thing it was, how it went. Pure.
 
-import { duration, words } from "./format";
+import { duration, plural, words } from "./format";
 import type { AuditRecord, Json } from "./types";
 
 export type Tone = "good" | "bad" | "warn" | "plain";
@@ -69,13 +69,13 @@ const tellers: { [type: string]: Teller } = {
     tone: "warn",
   }),
   retry_exhausted: (r) => ({
-    title: `Given up after ${text(r, "total_attempts")} attempts`,
+    title: `Given up after ${attempts(r)}`,
     detail: `${text(r, "final_exception_type")} ${text(r, "final_exception_message")}`.trim(),
     tone: "bad",
   }),
   retry_succeeded: (r) => ({
     title: "Succeeded",
-    detail: `${text(r, "total_attempts")} attempts`,
+    detail: attempts(r),
     tone: "good",
   }),
   idempotency: (r) => ({
@@ -134,6 +134,10 @@ const orderTones: { [state: string]: Tone } = {
 function toneOfOutcome(outcome: string): Tone {
   if (outcome === "applied") return "good";
   return outcome === "unknown" ? "warn" : outcome === "not_applied" ? "plain" : "plain";
+}
+
+function attempts(record: AuditRecord): string {
+  return plural(Number(text(record, "total_attempts")), "attempt");
 }
 
 function plain(title: string, detail: string): Chapter {

@@ -22,6 +22,17 @@ export function shareOf({ bucket }: UsageRow): number | null {
   return bucket.used > 0 ? 1 : 0;
 }
 
+/** What comes behind the plans of these buckets; a key may have another plan than its tenant. */
+export function nextPlans(buckets: readonly BucketUsage[]): string {
+  const plans = buckets.map((bucket) => bucket.next_plan);
+  const [first] = plans;
+  if (plans.every((plan) => plan === first)) return first ? `The next plan is ${first}.` : "";
+  const each = buckets
+    .filter((bucket) => bucket.next_plan !== null)
+    .map((bucket) => `${bucket.next_plan} for ${bucket.bucket}`);
+  return `The next plan is ${each.join(", ")}.`;
+}
+
 const belowAll = 1_000_000;
 
 /** By it who is nearest to a refusal comes first; what is in shadow stands below all else. */

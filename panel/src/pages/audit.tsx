@@ -11,7 +11,7 @@ import { chapterOf, particulars, threadOf } from "../logic/story";
 import type { AuditPage as AuditAnswer, AuditRecord } from "../logic/types";
 import { stepsOf, versionChapter, type Step } from "../logic/versions";
 import { useResource } from "../resource";
-import { useTrail } from "../trail";
+import { namesMost, useTrail, type Trail } from "../trail";
 import { Badge, Card, Code, Empty, Failure, Loading, Search, Select, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Icon } from "../ui/icons";
@@ -107,7 +107,7 @@ function columnsOf(choose: (record: AuditRecord) => void): Column<AuditRecord>[]
     {
       id: "type",
       title: "Kind",
-      width: "minmax(7rem, 0.8fr)",
+      width: "minmax(10.6rem, 0.8fr)",
       wideOnly: true,
       value: (row) => row.event_type,
       cell: (row) => <Badge status={row.event_type} tone={chapterOf(row).tone} />,
@@ -115,7 +115,7 @@ function columnsOf(choose: (record: AuditRecord) => void): Column<AuditRecord>[]
     {
       id: "operation",
       title: "Operation",
-      width: "minmax(8rem, 2fr)",
+      width: "minmax(5rem, 2fr)",
       wideOnly: true,
       value: (row) => row.operation,
       cell: (row) => {
@@ -127,7 +127,7 @@ function columnsOf(choose: (record: AuditRecord) => void): Column<AuditRecord>[]
     {
       id: "tenant",
       title: "Tenant",
-      width: "minmax(5rem, 0.8fr)",
+      width: "minmax(4.2rem, 0.8fr)",
       wideOnly: true,
       value: (row) => textOf(row, "tenant_id"),
       cell: (row) => textOf(row, "tenant_id"),
@@ -135,7 +135,7 @@ function columnsOf(choose: (record: AuditRecord) => void): Column<AuditRecord>[]
     {
       id: "thread",
       title: "Correlation id",
-      width: "minmax(7rem, 1.3fr)",
+      width: "minmax(5rem, 1.3fr)",
       wideOnly: true,
       cell: (row) =>
         threadOf(row) ? (
@@ -215,7 +215,8 @@ function RecordDialog({ record, close }: { record: AuditRecord; close: () => voi
 }
 
 function Story({ thread }: { thread: string }): JSX.Element {
-  const { events, versions, looked, over, error } = useTrail(thread);
+  const trail = useTrail(thread);
+  const { events, versions, over, error } = trail;
   const settled = useSettled(over, 100);
   const steps = stepsOf(events, versions);
   const kinds = [...new Set(events.map((event) => event.event_type))];
@@ -236,10 +237,7 @@ function Story({ thread }: { thread: string }): JSX.Element {
       {error && <Failure error={error} />}
       {!error && (
         <p class="faint" role="status">
-          {over
-            ? `${plural(events.length, "record")} in all of the log` +
-              (versions.length > 0 ? ` and ${plural(versions.length, "step")} of the queue.` : ".")
-            : `Searching, up to record ${count(looked)}…`}
+          {foundText(trail)}
           {kinds.length > 1 && ` Across ${kinds.map(words).join(", ")}.`}
         </p>
       )}
@@ -250,6 +248,17 @@ function Story({ thread }: { thread: string }): JSX.Element {
         <Timeline label="The operation" moments={steps.map(momentOf)} />
       )}
     </Card>
+  );
+}
+
+function foundText({ events, versions, names, looked, over }: Trail): string {
+  if (!over) return `Searching, up to record ${count(looked)}…`;
+  const records = plural(events.length, "record");
+  const steps = versions.length > 0 ? ` and ${plural(versions.length, "step")} of the queue` : "";
+  if (names <= namesMost) return `${records} in all of the log${steps}.`;
+  return (
+    `${records}${steps}. It goes by ${count(names)} names, of which ${namesMost} are followed: ` +
+    "there may be more."
   );
 }
 

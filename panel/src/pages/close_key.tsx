@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import type { Json } from "../logic/types";
+import type { Closing, Json } from "../logic/types";
 import { Select } from "../ui/basics";
 import { DeedForm, Dialog } from "../ui/dialog";
 
@@ -16,11 +16,15 @@ const lengths: readonly (readonly [string, string])[] = [
   ["86400", "a day"],
 ];
 
+function whatOf(scope: string, name: string): string {
+  return scope === "queue" ? "queue" : `${scope} ${name}`;
+}
+
 export function CloseDialog(props: {
   scope: string;
   name: string;
   close: () => void;
-  done: () => void;
+  done: (text: string) => void;
 }): JSX.Element {
   const [scope, setScope] = useState(props.scope);
   const [name, setName] = useState(props.name);
@@ -30,12 +34,15 @@ export function CloseDialog(props: {
   return (
     <Dialog title="Close for a while" close={props.close}>
       <DeedForm
-        name="Close for a while"
+        name={`Close the ${whatOf(scope, name.trim())}`}
         action="Close"
         danger
         close={props.close}
         ask={() => ({ method: "POST", path: "/v1/queue/close", body })}
-        done={props.done}
+        done={(answer) => {
+          const closed = answer.body as unknown as Closing;
+          props.done(`The ${whatOf(closed.scope, closed.name ?? "")} is closed.`);
+        }}
       >
         <Select
           label="What"

@@ -41,7 +41,7 @@ const columns: Column<Intent>[] = [
   {
     id: "status",
     title: "State",
-    width: "minmax(7.5rem, 0.9fr)",
+    width: "minmax(8rem, 0.9fr)",
     narrow: "7.9rem",
     value: (row) => row.status,
     cell: (row) => <Badge status={row.status} />,

@@ -8,6 +8,7 @@ import { coarse, count, duration, durationShort, plural, rate, short } from "../
 import { needsOf, type Need } from "../logic/needs";
 import {
   ageSteps,
+  andMore,
   appended,
   columnsOf,
   linesWith,
@@ -248,7 +249,9 @@ function Drawn({ series, seconds, withQueue }: DrawnProps): JSX.Element {
 }
 
 function Retries({ series, seconds }: { series: Series; seconds: number }): JSX.Element {
-  const names = linesWith(series, "retry.").slice(0, colors.length);
+  const all = linesWith(series, "retry.");
+  const names = all.slice(0, colors.length);
+  const rest = andMore(all, colors.length);
   const key = names.join("|");
   const lines = useMemo(
     () => names.map((name, i) => ({ name, color: colors[i] ?? "--line-1" })),
@@ -267,13 +270,16 @@ function Retries({ series, seconds }: { series: Series; seconds: number }): JSX.
       {names.length === 0 ? (
         <Empty title="No retries">No operation had to be tried again.</Empty>
       ) : (
-        <Plot
-          seconds={seconds}
-          label="Retries a minute"
-          lines={lines}
-          columns={columns}
-          steps={wholeSteps}
-        />
+        <>
+          <Plot
+            seconds={seconds}
+            label="Retries a minute"
+            lines={lines}
+            columns={columns}
+            steps={wholeSteps}
+          />
+          {rest && <p class="faint">{rest}</p>}
+        </>
       )}
     </Card>
   );

@@ -8,6 +8,8 @@ import { ApiError, change } from "../api";
 import type { Session } from "../logic/types";
 import { Icon } from "../ui/icons";
 
+const wrong = "That is not the token.";
+
 export function SignIn(props: { entered: (session: Session) => void }): JSX.Element {
   const [token, setToken] = useState("");
   const [error, setError] = useState("");
@@ -15,6 +17,8 @@ export function SignIn(props: { entered: (session: Session) => void }): JSX.Elem
   const enter = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (busy) return;
+    // No header has such letters, and no token: it cannot even be sent.
+    if (/[^\t -\xff]/.test(token)) return setError(wrong);
     setBusy(true);
     try {
       const answer = await change({ method: "POST", path: "/v1/session", bearer: token });
@@ -79,6 +83,6 @@ export function SignIn(props: { entered: (session: Session) => void }): JSX.Elem
 
 function wordsOf(reason: unknown): string {
   if (!(reason instanceof ApiError)) return String(reason);
-  if (reason.status === 401) return "That is not the token.";
+  if (reason.status === 401) return wrong;
   return reason.message;
 }

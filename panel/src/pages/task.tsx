@@ -61,7 +61,7 @@ export function TaskPage({ id }: { id: string }): JSX.Element {
           scope="key"
           name={data.key}
           close={close}
-          done={() => done("Its key is closed.")}
+          done={done}
         />
       )}
     </>

@@ -166,9 +166,9 @@ export function TasksPage({ route }: { route: Route }): JSX.Element {
           scope="key"
           name=""
           close={() => setClosing(false)}
-          done={() => {
+          done={(text) => {
             setClosing(false);
-            tell("It is closed.");
+            tell(text);
             closings.refresh();
           }}
         />

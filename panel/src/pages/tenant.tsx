@@ -6,6 +6,7 @@ import { useMemo, useState } from "preact/hooks";
 import { segment } from "../api";
 import { count, duration } from "../logic/format";
 import {
+  andMore,
   spanNames,
   spanSeconds,
   spans,
@@ -14,6 +15,7 @@ import {
   type Span,
 } from "../logic/series";
 import type { BucketUsage, Policies, Session, TenantUsage, UsageHistory } from "../logic/types";
+import { nextPlans } from "../logic/usage";
 import { useResource } from "../resource";
 import { Back, Badge, Card, Choice, Empty, Failure, Loading, Select } from "../ui/basics";
 import { Bar } from "../ui/bar";
@@ -95,6 +97,7 @@ function Upgrade({ usage, session }: { usage: TenantUsage; session: Session }): 
   const near = usage.buckets.filter((bucket) => bucket.near && !bucket.shadow);
   if (near.length === 0) return null;
   const names = near.map((bucket) => bucket.bucket).join(", ");
+  const next = nextPlans(near);
   const isFull = near.some((bucket) => bucket.used >= bucket.limit);
   return (
     <div class="upgrade" role="note">
@@ -103,9 +106,9 @@ function Upgrade({ usage, session }: { usage: TenantUsage; session: Session }): 
         <strong>
           {isFull ? "At" : "Near"} the limit of {names}
         </strong>
-        {usage.next_plan && <div>The plan {usage.next_plan} has room.</div>}
+        {next && <div>{next}</div>}
       </div>
-      {session.upgrade && usage.next_plan && (
+      {session.upgrade && next && (
         <a
           class="button primary"
           href={session.upgrade.link}
@@ -159,6 +162,7 @@ function History({ path }: { path: string }): JSX.Element {
     10_000,
   );
   const buckets = data?.buckets.slice(0, colors.length) ?? [];
+  const rest = andMore(data?.buckets.map((each) => each.bucket) ?? [], colors.length);
   const key = buckets.map((each) => each.bucket).join("|");
   const lines = useMemo(
     () =>
@@ -193,13 +197,16 @@ function History({ path }: { path: string }): JSX.Element {
       ) : buckets.length === 0 ? (
         <Empty title="Nothing yet">Samples are taken while pawl runs.</Empty>
       ) : (
-        <Plot
-          seconds={spanSeconds[span]}
-          label="Usage"
-          lines={lines}
-          columns={columns}
-          steps={wholeSteps}
-        />
+        <>
+          <Plot
+            seconds={spanSeconds[span]}
+            label="Usage"
+            lines={lines}
+            columns={columns}
+            steps={wholeSteps}
+          />
+          {rest && <p class="faint">{rest}</p>}
+        </>
       )}
     </Card>
   );
@@ -251,7 +258,7 @@ function PlanDialog(props: {
         name={`Change the plan of ${props.usage.tenant}`}
         action={`Change to ${plan}`}
         close={props.close}
-        done={() => props.done(plan)}
+        done={(answer) => props.done((answer.body as { plan: string }).plan)}
         ask={() => ({ method: "PUT", path: `${props.path}/plan`, body: { plan } })}
       >
         <Select

@@ -33,7 +33,7 @@ export function Bar(props: {
 
 /** A week's orders, one slot each. */
 export function Slots(props: { used: number; limit: number }): JSX.Element {
-  const most = 20;
+  const most = 10; // more do not fit into a tile
   if (props.limit > most) {
     return (
       <Bar

@@ -7,7 +7,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Answer, Change } from "../api";
 import { finish, letGo, useBegun, useDeed, type Begun } from "../deeds";
 import { shortened } from "../logic/format";
-import { mayPress, type Deed } from "../logic/deed";
+import { isOpen, mayPress, type Deed } from "../logic/deed";
 import { Code } from "./basics";
 import { Icon } from "./icons";
 
@@ -63,6 +63,7 @@ function SafeToRetry(props: { deed: Deed }): JSX.Element {
 }
 
 const notKnown = "Whether it was done is not known.";
+const notDone = "You were signed out, and it was not done.";
 
 function DeedState(props: { deed: Deed }): JSX.Element | null {
   const { deed } = props;
@@ -84,6 +85,14 @@ function DeedState(props: { deed: Deed }): JSX.Element | null {
       </div>
     );
   }
+  if (deed.state === "put_off") {
+    return (
+      <div class="notice warn" role="alert">
+        <Icon name="warn" />
+        <div>{notDone}</div>
+      </div>
+    );
+  }
   return null;
 }
 
@@ -98,7 +107,7 @@ function Asked({ begun }: { begun: Begun }): JSX.Element {
   );
 }
 
-/** What was begun and is not known to have ended. */
+/** What was begun and is not known to have ended, or was put off. */
 export function Unfinished(): JSX.Element {
   return (
     <>
@@ -126,8 +135,15 @@ export function Unfinished(): JSX.Element {
 }
 
 function told(deed: Deed): string {
+  if (deed.state === "put_off") return `${notDone} Finishing does it now.`;
   if (deed.state !== "doubtful") return "under way.";
   return `${deed.reason} ${notKnown} Finishing asks for the same, under the same key.`;
+}
+
+function begunBefore(deed: Deed): string {
+  return deed.state === "put_off"
+    ? "You began this before."
+    : "You began this before, and its end is not known.";
 }
 
 /** A form that does one thing once. Forms of one name share what was begun. */
@@ -141,7 +157,6 @@ export function DeedForm(props: {
   children?: ComponentChildren;
 }): JSX.Element {
   const { deed, strange, press } = useDeed(props.name, props.ask, props.done);
-  const isBegun = deed.state === "under_way" || deed.state === "doubtful";
   return (
     <form
       class="form"
@@ -152,12 +167,12 @@ export function DeedForm(props: {
     >
       {strange ? (
         <>
-          <p>You began this before, and its end is not known. Finish it, or let it be.</p>
+          <p>{begunBefore(deed)} Finish it, or let it be.</p>
           <Asked begun={strange} />
         </>
       ) : (
         // What was asked for is asked for again: it cannot become something else.
-        <fieldset class="form" disabled={isBegun}>
+        <fieldset class="form" disabled={isOpen(deed)}>
           {props.children}
         </fieldset>
       )}

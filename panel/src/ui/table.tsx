@@ -41,13 +41,15 @@ export function Table<T>(props: Props<T>): JSX.Element {
   const columns = props.columns.filter((column) => !(narrow && column.wideOnly));
   const by = props.columns.find((column) => column.id === sorting.column)?.value;
   const isHeld = useRef(false); // by a pointer over the rows: they stay below it
-  const order = useRef<string[]>([]);
+  const order = useRef<{ by: Sorting; keys: string[] }>({ by: sorting, keys: [] });
   const rows = useMemo(() => {
-    if (isHeld.current) return inOrderOf(order.current, props.rows, props.keyOf);
+    // Whoever sorts them, by keyboard, wants them to move.
+    if (isHeld.current && order.current.by === sorting)
+      return inOrderOf(order.current.keys, props.rows, props.keyOf);
     return by ? sorted(props.rows, by, sorting.down) : props.rows;
-  }, [props.rows, sorting.column, sorting.down]);
+  }, [props.rows, sorting]);
   useEffect(() => {
-    order.current = rows.map(props.keyOf);
+    order.current = { by: sorting, keys: rows.map(props.keyOf) };
   }, [rows]);
   const widths = columns.map((column) =>
     narrow ? (column.narrow ?? "minmax(0, 1fr)") : column.width,
