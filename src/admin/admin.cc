@@ -80,10 +80,10 @@ Result<Call::Asked> read(const Found& found, const server::Request& request) {
   return asked;
 }
 
-// Changes of ours: what a proxy passes on has its client's fields.
-bool keeps_answer(const Route& route, const server::Request& request) {
-  return route.access != Access::proxy && route.access != Access::open && route.method != "GET" &&
-         route.keeps_answer && !request.header("Idempotency-Key").empty();
+// A token that a browser sends is a program's: who signed in shows a cookie.
+Answers::From asked_from(const server::Request& request) {
+  const bool shows_token = !request.header("Authorization").empty();
+  return is_of_browser(request) && !shows_token ? Answers::From::panel : Answers::From::program;
 }
 
 void send(server::Reply reply, server::Response response) {
@@ -131,8 +131,8 @@ void Admin::dispatch(const Found& found, const server::Request& request, server:
     return send(std::move(reply), problem(http::ProblemCode::bad_request, asked.error().message));
   }
   std::unique_ptr<Answers::Tap> tap;
-  if (keeps_answer(*found.route, request)) {
-    tap = answers_.begin(request, reply, context_.clock.steady_now());
+  if (may_carry_key(*found.route) && !request.header("Idempotency-Key").empty()) {
+    tap = answers_.begin(request, asked_from(request), reply, context_.clock.steady_now());
     if (!tap) return;  // it is answered, or waits for who does the same
   }
   Call call(request, *std::move(asked), std::move(reply));

@@ -8,10 +8,14 @@
 //           its answer. What ended with 5xx is not kept: nobody knows, and the next one tries
 //           again. Kept in memory: what must outlive pawl has a name of its own (an order's
 //           reference, a task's id).
-// Bounds:   bounds::admin_answers_max, the oldest go; bounds::admin_answer_kept.
+// Bounds:   a key is kept for bounds::admin_answer_kept, and never let go before: where there are
+//           as many as there may be, a new one is refused, and nothing is done. Those of the panel
+//           have a room of their own, which programs cannot fill. An answer that is too large, or
+//           that there is no room for, leaves its key and its status, so it is not done again.
 // Threads:  those of the admin listener's loop.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +35,16 @@ inline constexpr std::string_view replay_fields =
 
 class Answers {
  public:
+  enum class From : std::uint8_t { program, panel };
+  // Of what one of these may have kept.
+  struct Bounds {
+    std::size_t keys;
+    std::size_t bytes;  // of answers
+  };
+
+  Answers();
+  Answers(Bounds of_programs, Bounds of_panel);
+
   // Held by who does it. An end without an answer is told by letting it go.
   class Tap {
    public:
@@ -46,22 +60,37 @@ class Answers {
   };
 
   // `reply` is taken unless it is to be done; then `tap` is there.
-  std::unique_ptr<Tap> begin(const server::Request& request, server::Reply& reply,
+  std::unique_ptr<Tap> begin(const server::Request& request, From from, server::Reply& reply,
                              SteadyInstant now);
   std::size_t size() const { return kept_.size(); }
 
  private:
+  struct Kept;
+  using ByKey = std::map<std::string, Kept, std::less<>>;
+  using ByAge = std::multimap<SteadyInstant, ByKey::iterator>;
   struct Kept {
     std::string request;  // its hash
-    SteadyInstant at;
+    From from;
+    ByAge::iterator age = {};
     std::optional<server::Response> response = {};  // nothing: at work
+    bool is_whole = true;                           // false: of the response the status alone
     std::vector<server::Reply> waiting = {};
   };
+  struct Room {
+    Bounds bounds;
+    std::size_t bytes = 0;
+    ByAge by_age = {};
+  };
 
-  void make_room(SteadyInstant now);
+  Room& room_of(From from) { return rooms_[static_cast<std::size_t>(from)]; }
+  std::unique_ptr<Tap> insert(const std::string& key, Kept kept, SteadyInstant now);
+  void erase(ByKey::iterator kept);
+  void forget_old(Room& room, SteadyInstant now);
+  void keep(Kept& kept, const server::Response& response);
   void end(const std::string& key, const server::Response* response);
 
-  std::map<std::string, Kept, std::less<>> kept_;
+  ByKey kept_;
+  std::array<Room, 2> rooms_;  // by From
 };
 
 }  // namespace pawl::admin

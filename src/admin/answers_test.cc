@@ -1,5 +1,6 @@
 // Goal: what is asked twice under one key is done once and answered twice. Method: an admin API
-// whose tenants count how often they are reset; and replies that come late.
+// whose tenants count how often they are reset; replies that come late; and Answers alone, with
+// little room.
 #include "admin/answers.h"
 
 #include <gmock/gmock.h>
@@ -71,16 +72,127 @@ TEST_F(AnswersTest, ForgetsAfterAnHour) {
   EXPECT_EQ(done(), 2U);
 }
 
-TEST_F(AnswersTest, KeepsNoMoreThanItsBound) {
-  const auto refused = [&](std::size_t i) {
-    return reset("key-" + std::to_string(i), R"({"bucket":"none"})").head;
+TEST_F(AnswersTest, KeepsThoseOfThePanelApartFromThoseOfPrograms) {
+  const std::string browser = "Origin: http://127.0.0.1:8081\r\n";
+  const auto press = [&](const std::string& key) {
+    return ask("POST", "/v1/tenants/acme/reset", R"({"bucket":"none"})",
+               browser + "Idempotency-Key: " + key + "\r\n");
   };
-  for (std::size_t i = 0; i < bounds::admin_answers_max + 5; ++i) {
-    clock.advance(Duration::milliseconds(1));
-    refused(i);
+  for (std::size_t i = 0; i < bounds::panel_answers_max; ++i) press("key-" + std::to_string(i));
+  EXPECT_EQ(press("one-more").status, 503);
+  EXPECT_THAT(press("key-0").head, HasSubstr("Idempotent-Replay"));
+  EXPECT_EQ(reset("of-a-program").status, 200);
+}
+
+TEST_F(AnswersTest, KeepsNothingOfWhatChangesNothing) {
+  const std::string order =
+      R"({"venue":"okx","inst":"BTC","side":"buy","type":"market","size":"1"})";
+  for (int i = 0; i < 2; ++i) {
+    const Heard told = ask("POST", "/v1/order-prechecks", order, "Idempotency-Key: k1\r\n");
+    EXPECT_EQ(told.status, 404) << "there are no orders here";
+    EXPECT_THAT(told.head, Not(HasSubstr("Idempotent-Replay")));
   }
-  EXPECT_THAT(refused(0), Not(HasSubstr("Idempotent-Replay"))) << "the oldest is gone";
-  EXPECT_THAT(refused(bounds::admin_answers_max + 4), HasSubstr("Idempotent-Replay"));
+}
+
+// Answers alone: whatever is asked is done at once, and answered with `answer`.
+class AnswersRoomTest : public ::testing::Test {
+ protected:
+  using From = Answers::From;
+
+  AnswersRoomTest() { EXPECT_TRUE(server.listen(Endpoint()).has_value()); }
+
+  // What is sent.
+  std::string ask(From asking, const std::string& key) {
+    from = asking;
+    auto stream = std::make_shared<net::FakeStream>();
+    loop.accepted(stream);
+    stream->receive("POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: " + key + "\r\n\r\n");
+    return stream->sent;
+  }
+  // How often it is done when it is asked for.
+  int does(From asking, const std::string& key) {
+    const int before = done;
+    ask(asking, key);
+    return done - before;
+  }
+  void respond(const server::Request& request, server::Reply reply) {
+    auto tap = answers.begin(request, from, reply, clock.steady_now());
+    if (!tap) return;
+    ++done;
+    tap->answered(answer);
+    std::move(reply).send(answer);
+  }
+
+  ManualClock clock;
+  Answers answers{{.keys = 2, .bytes = 1'000'000}, {.keys = 1, .bytes = 1'000}};
+  From from = From::program;
+  server::Response answer{.status = 201, .body = "{}"};
+  int done = 0;
+  net::FakeLoop loop;
+  server::HttpServer server{loop, clock, {.make_handler = [this](server::Connection& client) {
+                              return server::make_responder(
+                                  client,
+                                  [this](const server::Request& request, server::Reply reply) {
+                                    respond(request, std::move(reply));
+                                  },
+                                  bounds::admin_body_bytes_max);
+                            }}};
+};
+
+TEST_F(AnswersRoomTest, LetsNoKeyGoWithinItsHour) {
+  EXPECT_EQ(does(From::program, "a"), 1);
+  clock.advance(Duration::minutes(20));
+  EXPECT_EQ(does(From::program, "b"), 1);
+  const std::string refused = ask(From::program, "c");
+  EXPECT_THAT(refused, HasSubstr("HTTP/1.1 503"));
+  EXPECT_THAT(refused, HasSubstr("ERR_OVERLOADED"));
+  EXPECT_THAT(refused, HasSubstr("Nothing was done"));
+  EXPECT_THAT(refused, HasSubstr("Retry-After: 2400\r\n"));
+  EXPECT_EQ(does(From::program, "a") + does(From::program, "b"), 0) << "both are remembered";
+  clock.advance(Duration::minutes(40) + Duration::seconds(1));
+  EXPECT_EQ(does(From::program, "c"), 1) << "a is over";
+  EXPECT_EQ(does(From::program, "b"), 0);
+  EXPECT_EQ(answers.size(), 2U);
+}
+
+TEST_F(AnswersRoomTest, LeavesThePanelItsRoom) {
+  EXPECT_EQ(does(From::program, "a") + does(From::program, "b") + does(From::program, "c"), 2);
+  EXPECT_EQ(does(From::panel, "p"), 1);
+  EXPECT_EQ(does(From::panel, "q"), 0) << "its room is full too";
+  EXPECT_EQ(does(From::program, "p"), 0) << "a key is one, whoever shows it";
+}
+
+TEST_F(AnswersRoomTest, DoesNotDoAgainWhatWasTooLargeToKeep) {
+  answer.body = std::string(bounds::admin_answer_bytes_max, 'x');
+  ask(From::program, "a");
+  answer.body += "x";
+  EXPECT_THAT(ask(From::program, "b"), HasSubstr("xxx"));
+  EXPECT_THAT(ask(From::program, "a"), HasSubstr("xxx"));
+  const std::string again = ask(From::program, "b");
+  EXPECT_EQ(done, 2);
+  EXPECT_THAT(again, HasSubstr("HTTP/1.1 201"));
+  EXPECT_THAT(again, HasSubstr("Idempotent-Replay: true"));
+  EXPECT_THAT(again, HasSubstr("ERR_IDEMPOTENCY_NOT_REPLAYABLE"));
+  EXPECT_THAT(again, HasSubstr("too large to keep"));
+}
+
+TEST_F(AnswersRoomTest, DoesNotDoAgainWhatThereWasNoRoomFor) {
+  answer.body = std::string(1'001, 'x');
+  ask(From::panel, "a");
+  EXPECT_THAT(ask(From::panel, "a"), HasSubstr("ERR_IDEMPOTENCY_NOT_REPLAYABLE"));
+  EXPECT_EQ(done, 1);
+}
+
+TEST_F(AnswersRoomTest, GivesBackTheRoomOfWhatIsOverOrFailed) {
+  answer.body = std::string(1'000, 'x');
+  ask(From::panel, "a");
+  clock.advance(bounds::admin_answer_kept + Duration::seconds(1));
+  ask(From::panel, "b");
+  EXPECT_THAT(ask(From::panel, "b"), HasSubstr("xxx"));
+  clock.advance(bounds::admin_answer_kept + Duration::seconds(1));
+  answer.status = 503;
+  EXPECT_EQ(does(From::panel, "c") + does(From::panel, "c"), 2);
+  EXPECT_EQ(answers.size(), 0U);
 }
 
 // The first one's answer comes late: the second waits for it.

@@ -57,12 +57,6 @@ bool changes_something(std::string_view method) {
   return method != "GET" && method != "HEAD";
 }
 
-// Programs send neither; a page cannot leave them out.
-bool is_of_browser(const server::Request& request) {
-  return !request.header("Sec-Fetch-Site").empty() || !request.header("Origin").empty() ||
-         !request.header("Cookie").empty();
-}
-
 std::string_view token_of(const server::Request& request, Access access) {
   if (access == Access::proxy) return request.header(proxy_token_field);
   const std::string_view given = request.header("Authorization");
@@ -76,6 +70,11 @@ bool is_same(std::string_view given, const Secret<std::string>& token) {
 }
 
 }  // namespace
+
+bool is_of_browser(const server::Request& request) {
+  return !request.header("Sec-Fetch-Site").empty() || !request.header("Origin").empty() ||
+         !request.header("Cookie").empty();
+}
 
 std::optional<server::Response> Gate::refuse(const GateSettings& settings,
                                              const server::Request& request, Access access,

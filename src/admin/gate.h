@@ -37,6 +37,9 @@ struct GateSettings {
   bool trading = false;                 // orders may be placed and changed from a browser
 };
 
+// Programs send neither Origin, Sec-Fetch-Site nor Cookie; a page cannot leave them out.
+bool is_of_browser(const server::Request& request);
+
 class Gate {
  public:
   // Nothing: it may enter.

@@ -50,6 +50,7 @@ std::set<int> problems_of(const Route& route) {
   if (route.access != Access::proxy) statuses.insert({400, 403});
   if (route.access != Access::open) statuses.insert({401, 429});
   if (!route.body.is_null() || !route.takes.empty()) statuses.insert(413);
+  if (may_carry_key(route)) statuses.insert({409, 422, 503});
   return statuses;
 }
 

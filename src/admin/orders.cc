@@ -462,6 +462,7 @@ Routes change_routes(Context& context) {
                                     {"message", schema::text()},
                                     {"details", schema::map_of(schema::text())}})}},
        .problems = {404, 409, 503},
+       .keeps_answer = false,
        .handle = [&context](Call call) { precheck(context, std::move(call)); }},
       {.method = "POST",
        .path = "/v1/order-batches",

@@ -57,11 +57,19 @@ struct Route {
   std::vector<int> problems = {};
   // The last name takes the rest of the target as it is, slashes, escapes and query included.
   bool takes_rest = false;
-  // False: asked again with the same Idempotency-Key it is done again.
+  // False: asked again with the same Idempotency-Key it is done again. It changes nothing, or what
+  // it answers is for one alone.
   bool keeps_answer = true;
   std::function<void(Call)> handle = {};
 };
 
 using Routes = std::vector<Route>;
+
+// Whether an Idempotency-Key means something: changes of ours. What a proxy passes on has its
+// client's fields.
+inline bool may_carry_key(const Route& route) {
+  return (route.access == Access::token || route.access == Access::trade) &&
+         route.method != "GET" && route.keeps_answer;
+}
 
 }  // namespace pawl::admin

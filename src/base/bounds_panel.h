@@ -14,9 +14,13 @@ inline constexpr Duration panel_session_idle = Duration::hours(12);
 // Of the cookie alone: whether the session is used is for pawl to say, which sees every use.
 inline constexpr Duration panel_cookie_age = Duration::days(30);
 
-// Answers to changes that carried an Idempotency-Key; the oldest go.
-inline constexpr std::size_t admin_answers_max = 1'000;
-inline constexpr std::size_t admin_answer_bytes_max = 64 * 1024;  // a larger one is not kept
+// Answers to changes that carried an Idempotency-Key. Where there are as many keys, the next one is
+// refused; where there are as many bytes, it is kept that it was done, without the answer.
+inline constexpr std::size_t admin_answers_max = 50'000;  // of programs
+inline constexpr std::size_t admin_answers_bytes_max = 64 * 1024 * 1024;
+inline constexpr std::size_t panel_answers_max = 1'000;  // of browsers, apart from them
+inline constexpr std::size_t panel_answers_bytes_max = 16 * 1024 * 1024;
+inline constexpr std::size_t admin_answer_bytes_max = 64 * 1024;  // of one
 inline constexpr std::size_t admin_answer_waiters_max = 16;       // that sent the same again
 inline constexpr Duration admin_answer_kept = Duration::hours(1);
 
