@@ -19,12 +19,16 @@ using json::Array;
 using json::Object;
 using json::Value;
 
+Schema status_word() {
+  return schema::word({"in_flight", "done", "failed", "unknown"});
+}
+
 Schema record_schema() {
   return schema::object({{"tenant", schema::text()},
                          {"key", schema::text()},
                          {"method", schema::or_null(schema::text())},
                          {"path", schema::or_null(schema::text())},
-                         {"status", schema::word({"in_flight", "done", "failed", "unknown"})},
+                         {"status", status_word()},
                          {"created_at", schema::instant()},
                          {"expires_at", schema::instant()},
                          {"lease_until", schema::or_null(schema::instant())},
@@ -77,8 +81,10 @@ Value to_array(const Items& items) {
 }
 
 void list(Context& context, Call call) {
-  const RecordFilter filter{
-      .scope = call.text("tenant"), .key_part = call.text("key"), .limit = limit_of(call)};
+  const RecordFilter filter{.scope = call.text("tenant"),
+                            .key_part = call.text("key"),
+                            .status = idempotency::status_of(call.text("status")),
+                            .limit = limit_of(call)};
   std::vector<WriteStats::Hit> hits = context.writes.recent(bounds::write_hits_max);
   std::erase_if(hits, [&](const WriteStats::Hit& hit) {
     return !fits(filter, {.scope = hit.tenant, .key = hit.operation + " " + hit.key});
@@ -292,7 +298,8 @@ Route list_route(Context& context) {
       .parameters = {limit_in_query(),
                      {"tenant", "Of this tenant alone.", schema::text(1, bounds::tenant_bytes_max)},
                      {"key", "That have this text in method, path or key.",
-                      schema::text(1, bounds::idempotency_key_bytes_max)}},
+                      schema::text(1, bounds::idempotency_key_bytes_max)},
+                     {"status", "That are this now, however old.", status_word()}},
       .answers = {{200, "The newest first.",
                    schema::object({{"records", schema::list_of(record_schema())},
                                    {"hits", schema::list_of(hit_schema())}})}},

@@ -171,6 +171,19 @@ TEST_F(IdempotencyTest, FindsAnOldRecordByAllThatItIsNamedBy) {
   EXPECT_EQ(status_of(key("/orders", "old")), "none");
 }
 
+TEST_F(IdempotencyTest, ListsByStatusHoweverOld) {
+  keep(key("/orders", "lost"), Status::unknown);
+  for (std::size_t i = 0; i < bounds::record_list_max; ++i) {
+    clock.advance(Duration::milliseconds(1));
+    keep(key("/orders", "k" + std::to_string(i)), Status::done);
+  }
+  const Heard unknown = get("/v1/idempotency?status=unknown&limit=10");
+  EXPECT_EQ(unknown.json().find("records")->if_array()->size(), 1U);
+  EXPECT_THAT(unknown.body, HasSubstr(R"("key":"lost")"));
+  EXPECT_THAT(get("/v1/idempotency?status=failed").body, HasSubstr(R"("records":[])"));
+  EXPECT_EQ(get("/v1/idempotency?status=lost").status, 400);
+}
+
 TEST_F(IdempotencyTest, ForgetsNothingInFlightUnlessForced) {
   keep(key("/orders", "k"), Status::in_flight);
   keep(key("/refunds", "k"), Status::done);

@@ -18,10 +18,10 @@ using json::Value;
 
 constexpr TimeSeries::Scales scales = {{{1, 900}, {10, 360}, {240, 360}}};
 constexpr std::uint64_t quota_every = 5;  // ticks
-// Records are listed for their unknown ones no more often than this, and for no more than a
-// twentieth of the time: some stores walk through all they have.
+// Unknown records are listed no more often than this, and for no more than a hundredth of the time:
+// some stores walk through all they have for them.
 constexpr Duration unknown_every = Duration::seconds(5);
-constexpr int unknown_share = 20;
+constexpr int unknown_share = 100;
 
 std::string_view label(const metrics::Reading& reading, std::string_view name) {
   for (const auto& [each, value] : reading.labels) {
@@ -173,13 +173,10 @@ void Sampler::ask_unknown() {
   if (begun < unknown_->next || std::exchange(unknown_->asked, true)) return;
   context_.asks->begun();
   context_.records.list(
-      {}, [this, unknown = unknown_, begun](const Result<std::vector<KeptRecord>>& records) {
+      {.status = idempotency::Status::unknown},
+      [this, unknown = unknown_, begun](const Result<std::vector<KeptRecord>>& records) {
         std::optional<std::int64_t> writes;
-        if (records) {
-          writes = std::ranges::count_if(*records, [](const KeptRecord& each) {
-            return each.record.status == idempotency::Status::unknown;
-          });
-        }
+        if (records) writes = static_cast<std::int64_t>(records->size());
         context_.resume([&clock = context_.clock, unknown, begun, writes] {
           const SteadyInstant now = clock.steady_now();
           unknown->asked = false;

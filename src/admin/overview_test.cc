@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "admin/queue_fixture.h"
+#include "base/bounds.h"
 #include "base/bounds_panel.h"
 #include "core/audit/retry_event.h"
 
@@ -59,6 +60,10 @@ TEST_F(OverviewTest, CountsWritesThatOnlyAPersonSettles) {
   EXPECT_THAT(get("/v1/overview").body, HasSubstr(R"("idempotency":{"unknown":0})"));
   pass(Duration::minutes(2));  // their owners are gone
   EXPECT_THAT(get("/v1/overview").body, HasSubstr(R"("idempotency":{"unknown":2})"));
+  for (std::size_t i = 0; i < bounds::record_list_max; ++i) begin("new-" + std::to_string(i));
+  pass(Duration::seconds(10));
+  EXPECT_THAT(get("/v1/overview").body, HasSubstr(R"("idempotency":{"unknown":2})"))
+      << "however many are newer";
 }
 
 TEST_F(OverviewTest, LeavesOutWhatIsNotHere) {

@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,11 +68,15 @@ struct KeptRecord {
 struct RecordFilter {
   std::string scope = {};     // of this one alone; empty: of all
   std::string key_part = {};  // stands somewhere in the key; empty: whatever the key
+  std::optional<idempotency::Status> status = {};  // as they read now; nothing: any
   std::size_t limit = bounds::record_list_max;
 };
 inline bool fits(const RecordFilter& filter, const RecordKey& key) {
   return (filter.scope.empty() || key.scope == filter.scope) &&
          key.key.find(filter.key_part) != std::string::npos;
+}
+inline bool fits(const RecordFilter& filter, idempotency::Status status) {
+  return !filter.status || *filter.status == status;
 }
 
 class RecordStore {
@@ -93,8 +98,9 @@ class RecordStore {
   virtual void get(const RecordKey& key, Done<idempotency::Record> done) = 0;
   // As if the key had never been used, but for its fences. One in flight is refused unless `force`.
   virtual void clear(const RecordKey& key, bool force, Done<void> done) = 0;
-  // As they read now, by created_at, the newest first. Bodies are left out. By a part of the key
-  // all records may have to be looked at: for people who look for one, not for every request.
+  // As they read now, by created_at, the newest first. Bodies are left out. By a part of the key,
+  // or by their status, all records may have to be looked at: for people who look for one, not for
+  // every request.
   virtual void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) = 0;
 
   // What the store was found to give when it was opened.

@@ -102,8 +102,9 @@ class Client {
   }
   std::vector<KeptRecord> list(std::string_view scope, std::size_t limit,
                                std::string_view key_part = "") const {
-    const RecordFilter filter{
-        .scope = std::string(scope), .key_part = std::string(key_part), .limit = limit};
+    return list({.scope = std::string(scope), .key_part = std::string(key_part), .limit = limit});
+  }
+  std::vector<KeptRecord> list(const RecordFilter& filter) const {
     return call<std::vector<KeptRecord>>([&](auto then) { store_->list(filter, std::move(then)); })
         .value();
   }
@@ -171,6 +172,7 @@ class Suite {
   void forgets_when_the_ttl_is_over() const;
   void keeps_what_is_too_large_as_a_tombstone() const;
   void lists_the_newest_first() const;
+  void lists_by_status() const;
   void tells_keys_apart() const;
   void refuses_what_is_out_of_bounds() const;
   void starts_one_of_a_crowd() const;
@@ -471,6 +473,51 @@ inline void Suite::lists_the_newest_first() const {
   EXPECT_EQ(names(even, 10), (Names{"listed 0"})) << "neither cleared nor expired ones";
 }
 
+// The oldest are those of unknown end: each stands behind newer ones that do not fit.
+inline void Suite::lists_by_status() const {
+  const std::string scope = test_.prefix + "statuses";
+  const auto make = [&](const std::string& name, Status status, std::int64_t lease) {
+    test_.advance(Duration::nanoseconds(test_.unit.ns() / 100));  // no two begin at once
+    const RecordKey k = key(name, "statuses");
+    const Begin how{.fingerprint = "print", .lease = units(lease), .ttl = units(40)};
+    const std::uint64_t fence = one_.begin(k, how).record.fence;
+    if (status == Status::in_flight) return;
+    const Completion end{.status = status, .response = {.body = "body"}, .ttl = units(40)};
+    EXPECT_TRUE(one_.complete(k, fence, end).has_value());
+  };
+  make("said", Status::unknown, 2);
+  make("left", Status::in_flight, 1);
+  make("no", Status::failed, 2);
+  make("at work", Status::in_flight, 40);
+  make("yes", Status::done, 2);
+  make("yes too", Status::done, 2);
+  test_.advance(units(1));
+
+  using Names = std::vector<std::string>;
+  const auto names = [&](std::optional<Status> status, std::size_t limit = 10,
+                         const std::string& part = "") {
+    Names found;
+    const RecordFilter filter{.scope = scope, .key_part = part, .status = status, .limit = limit};
+    for (const KeptRecord& each : other_.list(filter)) {
+      EXPECT_TRUE(!status || each.record.status == *status);
+      EXPECT_EQ(each.record.response.body, "");
+      found.push_back(each.key.key);
+    }
+    return found;
+  };
+  EXPECT_EQ(names(Status::unknown), (Names{"left", "said"}));
+  EXPECT_EQ(names(Status::unknown, 1), (Names{"left"}));
+  EXPECT_EQ(names(Status::unknown, 1, "ai"), (Names{"said"}));
+  EXPECT_EQ(names(Status::in_flight), (Names{"at work"}));
+  EXPECT_EQ(names(Status::failed, 1), (Names{"no"}));
+  EXPECT_EQ(names(Status::done), (Names{"yes too", "yes"}));
+  EXPECT_EQ(names(std::nullopt).size(), 6u);
+  // Of all scopes: a shared server may hold what other runs have left.
+  const auto all = other_.list({.status = Status::unknown});
+  EXPECT_EQ(std::ranges::count(all, scope, [](const KeptRecord& each) { return each.key.scope; }),
+            2);
+}
+
 inline void Suite::tells_keys_apart() const {
   const std::string nul("nul\0", 4);
   const RecordKey keys[] = {
@@ -741,6 +788,7 @@ inline void Suite::run() {
   forgets_when_the_ttl_is_over();
   keeps_what_is_too_large_as_a_tombstone();
   lists_the_newest_first();
+  lists_by_status();
   tells_keys_apart();
   refuses_what_is_out_of_bounds();
   starts_one_of_a_crowd();

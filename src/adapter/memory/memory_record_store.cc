@@ -211,7 +211,8 @@ std::vector<KeptRecord> MemoryRecordStore::newest(Shard& shard, const RecordFilt
   for (; each != shard.records.end(); ++each) {
     if (!filter.scope.empty() && each->first.scope != filter.scope) break;
     if (!fits(filter, each->first)) continue;
-    if (idempotency::status_at(*each->second.record, at)) found.push_back(each);
+    const auto status = idempotency::status_at(*each->second.record, at);
+    if (status && fits(filter, *status)) found.push_back(each);
   }
   const auto end =
       found.begin() + static_cast<std::ptrdiff_t>(std::min(filter.limit, found.size()));

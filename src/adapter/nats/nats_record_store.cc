@@ -286,7 +286,7 @@ Result<std::vector<KeptRecord>> NatsRecordStore::try_list(const RecordFilter& fi
     const RecordKey key = PAWL_TRY(nats::parse_record_subject(options_.url.name, kept.subject));
     if (!fits(filter, key)) return {};
     std::optional<Record> record = idempotency::seen(PAWL_TRY(record_in(kept)), now);
-    if (!record) return {};
+    if (!record || !fits(filter, record->status)) return {};
     record->response.body.clear();
     newest.take({.key = key, .record = *std::move(record)});
     return {};

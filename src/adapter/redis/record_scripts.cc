@@ -242,8 +242,8 @@ end
 
 constexpr std::string_view list = R"lua(
 local newest, prefix, names_max, bytes_max = key, sub(key, 1, 10), 500, 1048576
-local scope, limit, oldest, after_time, after = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]),
-    ARGV[5], ARGV[6]
+local scope, limit, oldest, after_time, after, wanted = ARGV[2], tonumber(ARGV[3]),
+    tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]
 
 local function first_rank()
   if after == '' then return 0 end
@@ -256,7 +256,8 @@ local function shown(at)
   local text = call('GETRANGE', at, 0, head_max + fingerprint_max + metadata_max - 1)
   if text == '' then return nil end
   local r = parse(at, text, call('STRLEN', at))
-  if not status_of(r) then return false end
+  local status = status_of(r)
+  if not status or (wanted ~= '' and status ~= wanted) then return false end
   r.size = 0
   return head(r) .. r.fingerprint .. r.metadata
 end

@@ -297,11 +297,12 @@ void RedisRecordStore::list(const RecordFilter& filter, Done<std::vector<KeptRec
 // what is older than what we have.
 void RedisRecordStore::list_next(std::unique_ptr<Listing> listing) {
   if (listing->group == redis::record_groups) return listing->done(std::move(listing->newest));
+  const std::optional<Status> status = listing->filter.status;
   Step step{.script = scripts_.list,
             .keys = {redis::newest_key(redis::group_prefix(listing->group))},
             .arguments = {listing->names, std::to_string(listing->most_of_a_page()),
                           microseconds_text(listing->oldest() - Instant()), listing->after_time,
-                          listing->after_name}};
+                          listing->after_name, std::string(status ? to_string(*status) : "")}};
   run(std::move(step), [this, listing = std::move(listing)](Result<Answer> page) mutable {
     if (!page) return listing->done(std::unexpected(harmless(std::move(page.error()))));
     Result<void> taken = take_page(*listing, *page);

@@ -41,7 +41,11 @@ CREATE TABLE totals (            -- one row
 );
 INSERT INTO totals VALUES (0, 0);
 )";
-constexpr std::array<sqlite::Sql, 1> steps = {first_version};
+// What has not ended, or nobody knows how, is found among however many that have.
+constexpr sqlite::Sql second_version = R"(
+CREATE INDEX records_open ON records (created_at) WHERE status IN ('in_flight', 'unknown');
+)";
+constexpr std::array<sqlite::Sql, 2> steps = {first_version, second_version};
 
 // A begin adds one row at the most: so the forgetting outpaces the growth.
 constexpr std::size_t rows_forgotten_a_row = 2;
@@ -223,6 +227,38 @@ Result<void> RecordBook::clear(const RecordKey& key, bool force) {
   return {};
 }
 
+// Those that fit, the newest first; a lease that is over makes one unknown. False: it is broken.
+bool RecordBook::select(const RecordFilter& filter, const sqlite::Database::Each& add) {
+  using idempotency::Status;
+  const auto rows = static_cast<std::int64_t>(std::min(filter.limit, bounds::record_list_max));
+  const bool in_flight = filter.status == Status::in_flight;
+  if (in_flight || filter.status == Status::unknown) {
+    return run(
+        "SELECT fence, status, fingerprint, created_at, lease_until, expires_at, replays, "
+        "tombstone, metadata, scope, key FROM records INDEXED BY records_open "
+        "WHERE status IN ('in_flight', 'unknown') "
+        "AND (status = 'in_flight' AND lease_until > ?1) = ?5 AND expires_at > ?1 "
+        "AND (length(?4) = 0 OR scope = ?4) AND (length(?3) = 0 OR instr(key, ?3) > 0) "
+        "ORDER BY created_at DESC, fence DESC LIMIT ?2",
+        {now_.ns(), rows, bytes_of(filter.key_part), bytes_of(filter.scope),
+         std::int64_t(in_flight)},
+        add);
+  }
+  const std::string_view status = filter.status ? to_string(*filter.status) : "";
+  return filter.scope.empty()
+             ? run("SELECT fence, status, fingerprint, created_at, lease_until, expires_at, "
+                   "replays, tombstone, metadata, scope, key FROM records WHERE expires_at > ?1 "
+                   "AND (length(?3) = 0 OR instr(key, ?3) > 0) AND (?4 = '' OR status = ?4) "
+                   "ORDER BY created_at DESC, fence DESC LIMIT ?2",
+                   {now_.ns(), rows, bytes_of(filter.key_part), status}, add)
+             : run("SELECT fence, status, fingerprint, created_at, lease_until, expires_at, "
+                   "replays, tombstone, metadata, scope, key FROM records WHERE scope = ?5 AND "
+                   "expires_at > ?1 AND (length(?3) = 0 OR instr(key, ?3) > 0) AND (?4 = '' OR "
+                   "status = ?4) ORDER BY created_at DESC, fence DESC LIMIT ?2",
+                   {now_.ns(), rows, bytes_of(filter.key_part), status, bytes_of(filter.scope)},
+                   add);
+}
+
 Result<std::vector<KeptRecord>> RecordBook::list(const RecordFilter& filter) {
   std::vector<KeptRecord> all;
   std::optional<RecordKey> bad;
@@ -235,20 +271,7 @@ Result<std::vector<KeptRecord>> RecordBook::list(const RecordFilter& filter) {
       bad = std::move(key);
     }
   };
-  const auto rows = static_cast<std::int64_t>(std::min(filter.limit, bounds::record_list_max));
-  const bool done =
-      filter.scope.empty()
-          ? run("SELECT fence, status, fingerprint, created_at, lease_until, expires_at, replays, "
-                "tombstone, metadata, scope, key FROM records WHERE expires_at > ?1 "
-                "AND (length(?3) = 0 OR instr(key, ?3) > 0) "
-                "ORDER BY created_at DESC, fence DESC LIMIT ?2",
-                {now_.ns(), rows, bytes_of(filter.key_part)}, add)
-          : run("SELECT fence, status, fingerprint, created_at, lease_until, expires_at, replays, "
-                "tombstone, metadata, scope, key FROM records WHERE scope = ?4 AND "
-                "expires_at > ?1 AND (length(?3) = 0 OR instr(key, ?3) > 0) "
-                "ORDER BY created_at DESC, fence DESC LIMIT ?2",
-                {now_.ns(), rows, bytes_of(filter.key_part), bytes_of(filter.scope)}, add);
-  if (!done) return std::unexpected(*broken());
+  if (!select(filter, add)) return std::unexpected(*broken());
   if (bad) return damaged(*bad);
   return all;
 }

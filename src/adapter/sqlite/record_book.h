@@ -61,6 +61,7 @@ class RecordBook final : public sqlite::Book {
   Totals* totals();
   Result<void> start(const RecordKey& key, const idempotency::Record& record);
   Result<void> update(const idempotency::Record& record);
+  bool select(const RecordFilter& filter, const sqlite::Database::Each& add);
   void forget_some(std::size_t rows, Instant then);
 
   const Instant now_;

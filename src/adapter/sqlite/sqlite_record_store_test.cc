@@ -307,11 +307,26 @@ TEST(SqliteRecordStore, RefusesTheFileOfTheLimits) {
 
 TEST(SqliteRecordStore, RefusesAFileOfANewerVersion) {
   World world;
-  EXPECT_TRUE(world.side_door().run("PRAGMA user_version = 2").has_value());
+  EXPECT_TRUE(world.side_door().run("PRAGMA user_version = 3").has_value());
   const auto opened = world.open();
   ASSERT_FALSE(opened.has_value());
   EXPECT_EQ(opened.error().code, Code::invalid);
   EXPECT_THAT(opened.error().message, HasSubstr("made by a newer pawl"));
+}
+
+TEST(SqliteRecordStore, BringsAFileOfTheFirstVersionUpToDate) {
+  World world;
+  (void)world.client().begin(key("a"));
+  world.stop();
+  {
+    sqlite::Database old = world.side_door();
+    EXPECT_TRUE(old.run("DROP INDEX records_open").has_value());
+    EXPECT_TRUE(old.run("PRAGMA user_version = 1").has_value());
+  }
+  world.start();
+  const auto found = world.client().list({.status = idempotency::Status::in_flight});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].key, key("a"));
 }
 
 TEST(SqliteRecordStore, SaysThatItsFileIsDamaged) {
