@@ -50,15 +50,13 @@ export function IdempotencyPage({ route }: { route: Route }): JSX.Element {
   const [chosen, setChosen] = useState<KeptRecord | null>(null);
   const wantedTenant = useSettled(tenant.trim());
   const wantedKey = useSettled(key.trim());
+  const status = show === "unknown" ? show : "";
+  const asked = query({ limit: 1000, tenant: wantedTenant, key: wantedKey, status });
   const { data, error, refresh } = useResource<Listed>(
-    `/v1/idempotency${query({ limit: 1000, tenant: wantedTenant, key: wantedKey })}`,
+    `/v1/idempotency${asked}`,
     wantedKey === "" ? 5_000 : 30_000, // by a part of a key, the store looks at all it has
   );
-  const records = useMemo(
-    () =>
-      (data?.records ?? []).filter((each) => show !== "unknown" || each.status === "unknown"),
-    [data, show],
-  );
+  const records = data?.records ?? [];
   const hits = data?.hits ?? [];
   return (
     <>
