@@ -94,8 +94,8 @@ void send(server::Reply reply, server::Response response) {
 
 Admin::Admin(Context& context)
     : context_(context),
-      listeners_(context),
-      sampler_(context),
+      listeners_(context, gate_),
+      sampler_(context, gate_),
       usage_(context),
       routes_(routes_of(context, {listeners_, sampler_, usage_, gate_.sessions()}, document_)),
       router_(routes_) {

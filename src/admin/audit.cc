@@ -216,7 +216,9 @@ void Listeners::add(Call call) {
   const Result<std::uint64_t> start = start_of(call, *context_.trail);
   if (!start) return std::move(call).fail(start.error());
   EventFilter filter = filter_of(call);
-  listeners_.push_back({.stream = std::move(call).stream({.status = 200,
+  server::Request request = call.request();
+  listeners_.push_back({.request = std::move(request),
+                        .stream = std::move(call).stream({.status = 200,
                                                           .content_type = "text/event-stream",
                                                           .body = "retry: 2000\n\n",
                                                           .extra_fields = {}}),
@@ -230,9 +232,10 @@ void Listeners::tick() {
   std::erase_if(listeners_, [&](Listener& each) { return !serve(each, now); });
 }
 
-// False: it is gone, or the log cannot be read.
+// False: it is gone, or may not listen any more, or the log cannot be read.
 bool Listeners::serve(Listener& listener, SteadyInstant now) {
   if (!listener.stream.is_open()) return false;
+  if (!gate_.is_still_in(context_.gate, listener.request, now)) return false;
   const auto piece = context_.trail->after(listener.seq, bounds::admin_event_piece_bytes_max);
   if (!piece) return false;
   std::string out;

@@ -7,7 +7,7 @@
 //
 // GET /v1/events is the same as server-sent events. Each listener has a place of its own in the
 // log, so a slow one holds nobody up; one that does not take what was sent is let go by its
-// connection, and comes back with Last-Event-ID.
+// connection, and comes back with Last-Event-ID. One who would not be let in any more is let go.
 //
 // Bounds:  bounds::admin_listeners_max listeners; bounds::admin_event_piece_bytes_max a listener
 //          and tick.
@@ -46,7 +46,7 @@ std::optional<SeenEvent> next_event(std::string_view& lines, const EventFilter& 
 
 class Listeners {
  public:
-  explicit Listeners(Context& context) : context_(context) {}
+  Listeners(Context& context, Gate& gate) : context_(context), gate_(gate) {}
 
   void add(Call call);
   // About ten times a second: sends what has come.
@@ -55,6 +55,7 @@ class Listeners {
 
  private:
   struct Listener {
+    server::Request request;  // by which it was let in
     server::ReplyStream stream;
     EventFilter filter;
     std::uint64_t seq;
@@ -64,6 +65,7 @@ class Listeners {
   bool serve(Listener& listener, SteadyInstant now);
 
   Context& context_;
+  Gate& gate_;
   std::vector<Listener> listeners_;
 };
 

@@ -105,6 +105,15 @@ std::optional<server::Response> Gate::refuse(const GateSettings& settings,
   return refuse_token(settings, request, access, now);
 }
 
+bool Gate::is_still_in(const GateSettings& settings, const server::Request& request,
+                       SteadyInstant now) {
+  if (settings.token.empty()) return true;
+  if (request.header("Authorization").empty()) {
+    return !sessions_.csrf_of(request, settings.token, now).empty();
+  }
+  return is_same(token_of(request, Access::token), settings.token);
+}
+
 std::optional<server::Response> Gate::refuse_session(const server::Request& request,
                                                      std::string_view csrf) const {
   if (!changes_something(request.method)) return std::nullopt;

@@ -47,6 +47,10 @@ class Gate {
                                          const server::Request& request, Access access,
                                          SteadyInstant now);
 
+  // Whether who was let in with this request still would be: for answers that go on for long. It is
+  // a use of the session. Nothing is counted: whoever guesses is not helped by one who listens.
+  bool is_still_in(const GateSettings& settings, const server::Request& request, SteadyInstant now);
+
   Sessions& sessions() { return sessions_; }
 
  private:

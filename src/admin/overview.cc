@@ -142,8 +142,9 @@ Counted counted(const metrics::Registry& metrics) {
   return out;
 }
 
-Sampler::Sampler(Context& context)
+Sampler::Sampler(Context& context, Gate& gate)
     : context_(context),
+      gate_(gate),
       series_(scales, bounds::panel_series_max),
       last_at_(context.clock.steady_now()) {}
 
@@ -153,7 +154,10 @@ void Sampler::tick() {
   ++ticks_;
   sample();
   const std::string event = "event: overview\ndata: " + overview_ + "\n\n";
-  std::erase_if(listeners_, [&](Listener& each) { return !each.stream.push(event); });
+  const SteadyInstant now = context_.clock.steady_now();
+  std::erase_if(listeners_, [&](Listener& each) {
+    return !gate_.is_still_in(context_.gate, each.request, now) || !each.stream.push(event);
+  });
 }
 
 void Sampler::ask_quota() {
@@ -275,7 +279,9 @@ void Sampler::add(Call call) {
                                           "Retry-After: 5\r\n"));
   }
   std::string first = "retry: 2000\nevent: overview\ndata: " + overview() + "\n\n";
-  listeners_.push_back({.stream = std::move(call).stream({.status = 200,
+  server::Request request = call.request();
+  listeners_.push_back({.request = std::move(request),
+                        .stream = std::move(call).stream({.status = 200,
                                                           .content_type = "text/event-stream",
                                                           .body = std::move(first),
                                                           .extra_fields = {}})});

@@ -8,7 +8,7 @@
 //   GET /v1/series    the lines of the last 15 minutes, hour or day
 //
 // Contract: rates are what was counted since the sample before, a second. What this pawl does not
-//           have (orders, a queue) is null.
+//           have (orders, a queue) is null. Who would not be let in any more is not told any more.
 // Bounds:   bounds::panel_listeners_max listeners, bounds::panel_series_max lines.
 // Threads:  those of the admin listener's loop.
 #pragma once
@@ -40,7 +40,7 @@ Counted counted(const metrics::Registry& metrics);
 
 class Sampler {
  public:
-  explicit Sampler(Context& context);
+  Sampler(Context& context, Gate& gate);
 
   // Once a second.
   void tick();
@@ -51,6 +51,7 @@ class Sampler {
 
  private:
   struct Listener {
+    server::Request request;  // by which it was let in
     server::ReplyStream stream;
   };
   // Answers of the desk may come when the sampler is gone.
@@ -70,6 +71,7 @@ class Sampler {
   json::Value make(const Counted& now, double allowed, double refused, double replayed) const;
 
   Context& context_;
+  Gate& gate_;
   TimeSeries series_;
   std::optional<Counted> last_;
   SteadyInstant last_at_;

@@ -72,6 +72,47 @@ TEST_F(SessionRoutesTest, EndsWhenItIsSignedOutOrTheTokenChanges) {
   EXPECT_EQ(get("/v1/tenants", other).status, 401);
 }
 
+TEST_F(SessionRoutesTest, EndsTheStreamsOfASessionWithIt) {
+  const auto listen = [&](std::string_view target, const std::string& fields) {
+    auto stream = connect();
+    stream->receive(wire("GET", target, "", fields));
+    EXPECT_EQ(read(stream->sent).status, 200);
+    stream->sent.clear();
+    return stream;
+  };
+  // Chunks: the last has no length.
+  const auto has_ended = [&](const std::shared_ptr<net::FakeStream>& stream) {
+    trail.add("config");
+    clock.advance(Duration::seconds(1));
+    admin.sample();
+    admin.tick();
+    return std::exchange(stream->sent, "") == "0\r\n\r\n";
+  };
+  for (const std::string_view target : {"/v1/live", "/v1/events"}) {
+    const std::string shown = cookie();
+    const auto of_session = listen(target, shown);
+    const auto of_token = listen(target, "Authorization: Bearer hush\r\n");
+    EXPECT_FALSE(has_ended(of_session)) << target;
+    ask("DELETE", "/v1/session", "", shown + "X-Pawl-Csrf: " + csrf + "\r\n");
+    EXPECT_TRUE(has_ended(of_session)) << target;
+    EXPECT_FALSE(has_ended(of_token)) << target;
+    context.gate.token = Secret<std::string>("new");
+    EXPECT_TRUE(has_ended(of_token)) << target;
+    context.gate.token = Secret<std::string>("hush");
+  }
+}
+
+TEST_F(SessionRoutesTest, KeepsASessionThatAStreamIsOpenOf) {
+  const std::string shown = cookie();
+  const auto stream = connect();
+  stream->receive(wire("GET", "/v1/live", "", shown));
+  for (int i = 0; i < 3; ++i) {
+    clock.advance(Duration::hours(10));
+    admin.sample();
+  }
+  EXPECT_EQ(get("/v1/tenants", shown).status, 200);
+}
+
 TEST_F(SessionRoutesTest, NeedsNoSessionWhereNoTokenIsAskedFor) {
   context.gate.token = {};
   const Heard here = get("/v1/session");

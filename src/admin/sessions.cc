@@ -51,7 +51,7 @@ std::string cookie_name(const server::Request& request) {
 std::string cookie_field(const server::Request& request, std::string_view id) {
   std::string out = "Set-Cookie: " + cookie_name(request) + "=" + std::string(id);
   out += "; Path=/; HttpOnly; SameSite=Strict; Max-Age=";
-  out += std::to_string(id.empty() ? 0 : bounds::panel_cookie_age.seconds_up());
+  out += std::to_string(id.empty() ? 0 : bounds::panel_session_age.seconds_up());
   return out + "\r\n";
 }
 
@@ -64,7 +64,7 @@ Sessions::Opened Sessions::open(Entropy& entropy, const Secret<std::string>& tok
   Opened opened{.id = secret_text(entropy), .csrf = secret_text(entropy)};
   sessions_.insert_or_assign(
       hash_of(opened.id),
-      Session{.csrf = opened.csrf, .token = hash_of(token.reveal()), .used = now});
+      Session{.csrf = opened.csrf, .token = hash_of(token.reveal()), .opened = now, .used = now});
   return opened;
 }
 
@@ -75,7 +75,9 @@ std::string Sessions::csrf_of(const server::Request& request, const Secret<std::
   const auto found = sessions_.find(hash_of(id));
   if (found == sessions_.end()) return {};
   Session& session = found->second;
-  if (now - session.used > bounds::panel_session_idle || session.token != hash_of(token.reveal())) {
+  const bool is_over = now - session.used > bounds::panel_session_idle ||
+                       now - session.opened > bounds::panel_session_age;
+  if (is_over || session.token != hash_of(token.reveal())) {
     sessions_.erase(found);
     return {};
   }

@@ -4,11 +4,11 @@
 // Why:      a token that a page keeps can be read by whatever script gets into that page; a cookie
 //           of this kind cannot.
 // Contract: a session is good for as long as the token it was opened with is the token, and it is
-//           used now and then. What changes something must carry its CSRF token in a field, which a
-//           page of another site can neither read nor send. Ids are kept as hashes. Restarting pawl
-//           ends all sessions.
+//           used now and then, up to its age. What changes something must carry its CSRF token in a
+//           field, which a page of another site can neither read nor send. Ids are kept as hashes.
+//           Restarting pawl ends all sessions.
 // Bounds:   bounds::panel_sessions_max, the one not used for longest goes;
-//           bounds::panel_session_idle without use.
+//           bounds::panel_session_idle without use, bounds::panel_session_age in all.
 // Threads:  those of the admin listener's loop.
 #pragma once
 
@@ -46,6 +46,7 @@ class Sessions {
   struct Session {
     std::string csrf;
     std::string token;  // its hash
+    SteadyInstant opened;
     SteadyInstant used;
   };
 

@@ -62,6 +62,17 @@ TEST_F(SessionsTest, EndWithTheTokenWithUseAndByHand) {
   EXPECT_EQ(sessions.size(), 0U);
 }
 
+TEST_F(SessionsTest, EndAfterThirtyDaysHoweverMuchTheyAreUsed) {
+  const std::string id = sessions.open(entropy, token, now).id;
+  const SteadyInstant end = now + Duration::days(30);
+  for (; now < end; now = now + Duration::hours(10)) EXPECT_FALSE(csrf(id).empty());
+  now = end;
+  EXPECT_FALSE(csrf(id).empty());
+  now = end + Duration::seconds(1);
+  EXPECT_THAT(csrf(id), IsEmpty());
+  EXPECT_EQ(sessions.size(), 0U);
+}
+
 TEST_F(SessionsTest, LetTheOneGoThatWasNotUsedForLongest) {
   const std::string first = sessions.open(entropy, token, now).id;
   now = now + Duration::seconds(1);

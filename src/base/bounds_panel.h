@@ -11,8 +11,7 @@ namespace pawl::bounds {
 
 inline constexpr std::size_t panel_sessions_max = 64;  // the one not used for longest goes
 inline constexpr Duration panel_session_idle = Duration::hours(12);
-// Of the cookie alone: whether the session is used is for pawl to say, which sees every use.
-inline constexpr Duration panel_cookie_age = Duration::days(30);
+inline constexpr Duration panel_session_age = Duration::days(30);  // however much it is used
 
 // Answers to changes that carried an Idempotency-Key. Where there are as many keys, the next one is
 // refused; where there are as many bytes, it is kept that it was done, without the answer.
