@@ -320,6 +320,11 @@ void place_batch(Context& context, Call call) {
   if (is_refused(context, call)) return;
   Result<std::vector<PlaceRequest>> requests = batch_of(call);
   if (!requests) return std::move(call).fail(requests.error());
+  for (PlaceRequest& each : *requests) {
+    if (const auto joined = join(context, call, each); !joined) {
+      return std::move(call).fail(joined.error());
+    }
+  }
   using Results = std::vector<Result<Placed>>;
   context.orders->place_batch(
       *std::move(requests),

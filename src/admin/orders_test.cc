@@ -125,14 +125,17 @@ TEST_F(OrdersTest, IsOnRecordAsAPartOfItsCallersOperation) {
     std::string found;
     for (const audit::Event& event : audit.events()) {
       if (event.operation != "order place") continue;
-      found += event.correlation.correlation_id + " " + event.correlation.external_reference;
+      found += event.correlation.correlation_id + " " + event.correlation.external_reference + ";";
     }
     return found;
   };
   ask("POST", "/v1/orders?dry_run=true", an_order, "X-Correlation-Id: checkout-7\r\n");
   EXPECT_EQ(joins(), "") << "nothing is done";
   ask("POST", "/v1/orders", an_order, "X-Correlation-Id: checkout-7\r\n");
-  EXPECT_EQ(joins(), "checkout-7 ref-1");
+  EXPECT_EQ(joins(), "checkout-7 ref-1;");
+  ask("POST", "/v1/order-batches", "{\"orders\":[" + std::string(an_order) + "]}",
+      "X-Correlation-Id: checkout-8\r\n");
+  EXPECT_EQ(joins(), "checkout-7 ref-1;checkout-8 ref-1;");
 }
 
 TEST_F(OrdersTest, ListsOrders) {

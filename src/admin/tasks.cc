@@ -180,21 +180,36 @@ Result<queue::Submit> submit_of(const Context& context, const Value& task) {
       .expires = PAWL_TRY(instant_in(task, "expires_at"))};
 }
 
-Object told(const queue::Submitted& submitted) {
-  return {{"id", to_string(submitted.id)}, {"fresh", submitted.fresh}};
+// What is on record of a task, when it is a part of its caller's operation.
+struct Part {
+  queue::TaskId id;
+  std::string type;
+};
+
+Part part_of(const queue::Submit& submit) {
+  return {.id = submit.id, .type = submit.terms.type};
 }
 
 // A task goes by its id: this record says whose operation it is a part of.
-Result<void> join(Context& context, const Call& call, const queue::Submit& submit) {
+Result<void> join(Context& context, const Call& call, const Part& part) {
   const std::string operation = correlation_of(call);
   if (operation.empty()) return {};
-  return record_change(
-      context, call,
-      {.type = audit::EventType::task,
-       .timestamp = context.clock.wall_now(),
-       .operation = "task submit",
-       .correlation = {.correlation_id = operation},
-       .details = {{"task_id", to_string(submit.id)}, {"task_type", submit.terms.type}}});
+  return record_change(context, call,
+                       {.type = audit::EventType::task,
+                        .timestamp = context.clock.wall_now(),
+                        .operation = "task submit",
+                        .correlation = {.correlation_id = operation},
+                        .details = {{"task_id", to_string(part.id)}, {"task_type", part.type}}});
+}
+
+// The answer. One that was there already has another id than the one on record: then both are.
+Result<Object> told(Context& context, const Call& call, Part part,
+                    const queue::Submitted& submitted) {
+  if (submitted.id != part.id) {
+    part.id = submitted.id;
+    PAWL_TRY(join(context, call, part));
+  }
+  return Object{{"id", to_string(submitted.id)}, {"fresh", submitted.fresh}};
 }
 
 void submit(Context& context, Call call) {
@@ -202,13 +217,16 @@ void submit(Context& context, Call call) {
   if (queue == nullptr) return;
   Result<queue::Submit> submit = submit_of(context, call.body());
   if (!submit) return std::move(call).fail(submit.error());
-  if (const auto joined = join(context, call, *submit); !joined) {
+  Part part = part_of(*submit);
+  if (const auto joined = join(context, call, part); !joined) {
     return std::move(call).fail(joined.error());
   }
-  queue->give({*std::move(submit)},
-              back_with_reply(context, std::move(call), [](Call asked, const queue::Reply& reply) {
-                std::move(asked).answer(told(std::get<queue::Submitted>(reply)));
-              }));
+  const auto tell = [&context, part = std::move(part)](Call asked, const queue::Reply& reply) {
+    const auto answer = told(context, asked, part, std::get<queue::Submitted>(reply));
+    if (!answer) return std::move(asked).fail(answer.error());
+    std::move(asked).answer(*answer);
+  };
+  queue->give({*std::move(submit)}, back_with_reply(context, std::move(call), tell));
 }
 
 Result<std::vector<queue::Command>> batch_of(const Context& context, const Value& body) {
@@ -236,17 +254,26 @@ void submit_batch(Context& context, Call call) {
   if (queue == nullptr) return;
   auto commands = batch_of(context, call.body());
   if (!commands) return std::move(call).fail(commands.error());
+  std::vector<Part> parts;
+  for (const queue::Command& each : *commands) {
+    parts.push_back(part_of(std::get<queue::Submit>(each)));
+    if (const auto joined = join(context, call, parts.back()); !joined) {
+      return std::move(call).fail(joined.error());
+    }
+  }
   using Replies = std::vector<queue::Reply>;
-  queue->give(*std::move(commands),
-              back<Replies>(context, std::move(call), [](Call asked, const Replies& replies) {
-                Array all;
-                for (const queue::Reply& reply : replies) {
-                  const auto* refusal = std::get_if<queue::Refusal>(&reply);
-                  all.push_back(refusal != nullptr ? Object{{"error", refusal->message}}
-                                                   : told(std::get<queue::Submitted>(reply)));
-                }
-                std::move(asked).answer(Object{{"tasks", std::move(all)}});
-              }));
+  const auto tell = [&context, parts = std::move(parts)](Call asked, const Replies& replies) {
+    Array all;
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      const auto* refusal = std::get_if<queue::Refusal>(&replies[i]);
+      const Result<Object> each = refusal != nullptr ? failure(refusal->code, refusal->message)
+                                                     : told(context, asked, parts.at(i),
+                                                            std::get<queue::Submitted>(replies[i]));
+      all.push_back(each ? *each : Object{{"error", each.error().message}});
+    }
+    std::move(asked).answer(Object{{"tasks", std::move(all)}});
+  };
+  queue->give(*std::move(commands), back<Replies>(context, std::move(call), tell));
 }
 
 std::uint64_t count_of(const queue::Depth& depth, std::optional<queue::Status> status) {

@@ -156,6 +156,49 @@ TEST_F(TasksTest, IsOnRecordAsAPartOfItsCallersOperation) {
   EXPECT_EQ(audit.events().size(), 1U) << "nobody said what it is a part of";
 }
 
+TEST_F(TasksTest, JoinsTheTaskThatStandsUnderItsName) {
+  const std::string first = submitted("t", R"(,"unique":"2026-01")");
+  const std::string field = "X-Correlation-Id: checkout-7\r\n";
+  const std::string body = R"({"task_type":"t","unique":"2026-01"})";
+  const Heard again = ask("POST", "/v1/tasks", body, field);
+  EXPECT_EQ(again.text("fresh"), "false");
+  EXPECT_EQ(again.text("id"), first);
+  ASSERT_EQ(audit.events().size(), 2U) << "before the submit, and when it was known which stands";
+  EXPECT_EQ(audit.events().back().correlation.correlation_id, "checkout-7");
+  EXPECT_THAT(last_event(), AllOf(HasSubstr("task submit"), HasSubstr(first)));
+
+  ask("POST", "/v1/task-batches", R"({"tasks":[)" + body + "]}", field);
+  EXPECT_EQ(audit.events().size(), 4U);
+  EXPECT_THAT(last_event(), HasSubstr(first));
+}
+
+TEST_F(TasksTest, JoinsEachTaskOfABatch) {
+  const Heard heard =
+      ask("POST", "/v1/task-batches", R"({"tasks":[{"task_type":"a"},{"task_type":"b"}]})",
+          "X-Correlation-Id: checkout-7\r\n");
+  EXPECT_EQ(heard.status, 200) << heard.body;
+  ASSERT_EQ(audit.events().size(), 2U);
+  for (const audit::Event& event : audit.events()) {
+    EXPECT_EQ(event.correlation.correlation_id, "checkout-7");
+    EXPECT_THAT(heard.body, HasSubstr(*event.details.front().second.if_string()));
+  }
+  post("/v1/task-batches", R"({"tasks":[{"task_type":"a"}]})");
+  EXPECT_EQ(audit.events().size(), 2U) << "nobody said what it is a part of";
+}
+
+TEST_F(TasksTest, SubmitsNothingOfABatchThatCannotBeOnRecord) {
+  while (audit.append({.type = audit::EventType::config,
+                       .timestamp = {},
+                       .operation = "full",
+                       .correlation = {},
+                       .details = {}})) {
+  }
+  const Heard heard = ask("POST", "/v1/task-batches", R"({"tasks":[{"task_type":"a"}]})",
+                          "X-Correlation-Id: checkout-7\r\n");
+  EXPECT_EQ(heard.status, 503);
+  EXPECT_THAT(get("/v1/tasks").body, HasSubstr(R"("tasks":[])"));
+}
+
 TEST_F(TasksTest, TellsTheHistoryAndWhyATaskWaits) {
   const std::string id = submitted("t");
   const std::vector<queue::Task> tasks = claimed();
