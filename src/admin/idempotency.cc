@@ -19,6 +19,8 @@ using json::Array;
 using json::Object;
 using json::Value;
 
+constexpr const char* no_such_record = "This tenant has no record of such a key.";
+
 Schema status_word() {
   return schema::word({"in_flight", "done", "failed", "unknown"});
 }
@@ -208,16 +210,21 @@ struct Named {
   request::WriteKey write;
 };
 
-// One that is older than those a list holds is still found by all that it is named by.
+// One that is older than those a list holds is still found by all that it is named by, whatever
+// body it was sent with.
 void find_old(Context& context, Call call, std::shared_ptr<Deed> deed) {
-  const RecordKey key{.scope = given(call, "tenant"),
-                      .key = request::to_record_key(Named(call).write)};
-  context.records.get(
-      key, back<idempotency::Record>(context, std::move(call),
-                                     [&context, deed, key](Call asked, idempotency::Record record) {
-                                       deed->records = {{.key = key, .record = std::move(record)}};
-                                       begin(context, std::move(asked), deed);
-                                     }));
+  const RecordFilter filter{.scope = given(call, "tenant"),
+                            .key_part = request::to_record_key(Named(call).write)};
+  const auto take = [&context, deed](Call asked, std::vector<KeptRecord> records) {
+    const Named named(asked);
+    std::erase_if(records, [&](const KeptRecord& kept) { return !named.is_of(kept); });
+    if (records.empty()) {
+      return std::move(asked).refuse(http::ProblemCode::not_found, no_such_record);
+    }
+    deed->records = std::move(records);
+    begin(context, std::move(asked), deed);
+  };
+  context.records.list(filter, back<std::vector<KeptRecord>>(context, std::move(call), take));
 }
 
 void find(Context& context, Call call, Deed wanted) {
@@ -235,7 +242,7 @@ void find(Context& context, Call call, Deed wanted) {
     } else {
       std::move(asked).refuse(
           http::ProblemCode::not_found,
-          all_seen ? "This tenant has no record of such a key."
+          all_seen ? no_such_record
                    : "None of this tenant's latest records has such a key; for an older one add "
                      "?method=POST&path=/...");
     }

@@ -171,6 +171,26 @@ TEST_F(IdempotencyTest, FindsAnOldRecordByAllThatItIsNamedBy) {
   EXPECT_EQ(status_of(key("/orders", "old")), "none");
 }
 
+TEST_F(IdempotencyTest, SettlesAnOldOneThatGoesByItsBody) {
+  const request::WriteKey write{.method = "POST", .path = "/orders", .key = "old"};
+  const std::string print(64, 'a');
+  const RecordKey old{.scope = "acme", .key = request::to_record_key(write, print)};
+  keep(old, Status::unknown, print);
+  for (std::size_t i = 0; i < bounds::record_list_max; ++i) {
+    clock.advance(Duration::milliseconds(1));
+    keep(key("/orders", "k" + std::to_string(i)), Status::done);
+  }
+  const auto settle = [&](const std::string& which) {
+    return ask("POST", "/v1/idempotency/settle",
+               R"({"tenant":"acme","method":"POST","path":"/orders","as":"done","reason":"seen",)"
+               R"("key":")" +
+                   which + "\"}");
+  };
+  EXPECT_EQ(settle("none").code(), "ERR_NOT_FOUND");
+  EXPECT_EQ(settle("old").status, 200);
+  EXPECT_EQ(status_of(old), "done");
+}
+
 TEST_F(IdempotencyTest, ListsByStatusHoweverOld) {
   keep(key("/orders", "lost"), Status::unknown);
   for (std::size_t i = 0; i < bounds::record_list_max; ++i) {
