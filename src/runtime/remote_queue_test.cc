@@ -336,10 +336,10 @@ TEST_F(RemoteQueueAloneTest, GivesNothingToABrokerThatHasAnotherQueue) {
   ASSERT_TRUE(open());
   b().fault = Fault::none;
   notes.clear();
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     clock.advance(Duration::seconds(11));
     EXPECT_TRUE(reply<queue::Submitted>(give({submit()})).fresh);
-    EXPECT_EQ(got(list()).size(), i + 1U) << "at the store";
+    EXPECT_EQ(got(list()).size(), i + 1) << "at the store";
   }
   EXPECT_THAT(notes, ElementsAre(HasSubstr("http://b:2: it has another queue"))) << "once";
 }
