@@ -42,7 +42,7 @@ pawl_prints(pawl.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d complet
 add_custom_target(printed ALL DEPENDS ${printed})
 
 # What `make build` builds: all of the tree but tests and benchmarks.
-add_custom_target(product DEPENDS printed pawl libpawl pawl_module simulator)
+add_custom_target(product DEPENDS printed pawl libpawl pawl_module)
 file(CREATE_LINK release/pawl ${CMAKE_SOURCE_DIR}/build/pawl SYMBOLIC)
 
 # Where Debian's Python looks below /usr and /usr/local alike.

@@ -117,22 +117,18 @@ if(PAWL_TESTS)
   endif()
 endif()
 
+# The simulator: the same core and runtime, in a world without an operating system.
+pawl_room(sim FOLDERS sim USES base core port runtime)
+
 # The one binary; with assembly the only place that names every adapter.
 find_package(CLI11 REQUIRED)
-pawl_room(cli USES base core port runtime config log metrics net server gateway venue assembly emulator
+pawl_room(cli USES base core port runtime sim config log metrics net server gateway venue assembly emulator
   adapter_system adapter_memory adapter_file adapter_sqlite adapter_redis adapter_nats adapter_curl
   adapter_directory adapter_s3 adapter_process
   LIBRARIES CLI11::CLI11)
 
-# The simulator: the same core and runtime, in a world without an operating system.
-pawl_room(sim FOLDERS sim USES base core port runtime)
-
 add_executable(pawl src/cli/pawl_main.cc)
 target_link_libraries(pawl PRIVATE pawl_cli)
-
-add_executable(simulator sim/pawl_sim_main.cc)
-set_target_properties(simulator PROPERTIES OUTPUT_NAME pawl_sim)
-target_link_libraries(simulator PRIVATE pawl_sim)
 
 if(NOT PAWL_SANITIZE)
   # Every x_bench.cc of the tree; those in bench/ are of peers, or drive several rooms.

@@ -48,8 +48,11 @@ class Duration {
 
   constexpr std::int64_t ns() const { return ns_; }
   // Whole units, rounded up: a wait told to somebody else must never be too short.
-  constexpr std::int64_t milliseconds_up() const { return up(1'000'000); }
-  constexpr std::int64_t seconds_up() const { return up(1'000'000'000); }
+  constexpr std::int64_t up_in(Duration unit) const {
+    return ns_ / unit.ns_ + (ns_ % unit.ns_ > 0 ? 1 : 0);
+  }
+  constexpr std::int64_t milliseconds_up() const { return up_in(milliseconds(1)); }
+  constexpr std::int64_t seconds_up() const { return up_in(seconds(1)); }
   constexpr double seconds() const { return static_cast<double>(ns_) / 1e9; }
 
   constexpr auto operator<=>(const Duration&) const = default;
@@ -62,14 +65,15 @@ class Duration {
   friend constexpr Duration operator*(Duration a, std::int64_t n) {
     return Duration(time_detail::multiply(a.ns_, n));
   }
+  // Whole nanoseconds, rounded towards nothing; n is not 0.
+  friend constexpr Duration operator/(Duration a, std::int64_t n) {
+    return n == -1 ? -a : Duration(a.ns_ / n);
+  }
 
  private:
   explicit constexpr Duration(std::int64_t ns) : ns_(ns) {}
   static constexpr Duration of(std::int64_t n, std::int64_t unit) {
     return Duration(time_detail::multiply(n, unit));
-  }
-  constexpr std::int64_t up(std::int64_t unit) const {
-    return ns_ / unit + (ns_ % unit > 0 ? 1 : 0);
   }
 
   std::int64_t ns_ = 0;

@@ -78,8 +78,9 @@ struct SubmitOptions {
   Duration timeout = Duration::seconds(300);          // of one attempt
   TaskRetries retries = {};
   Duration delay = {};
-  std::optional<Instant> at = {};          // in place of the delay
-  Duration time_to_live = {};              // zero: none
+  std::optional<Instant> at = {};  // in place of the delay
+  // Where it waits when that is over, also for a retry or put off, it expires. Zero: never.
+  Duration time_to_live = {};
   std::optional<Instant> expires_at = {};  // in place of it
 };
 
@@ -224,6 +225,9 @@ class Queue {
   Result<TaskStatus> replay(std::string_view id) noexcept;
   Result<void> close(const ScopeClosing& closing) noexcept;
   Result<QueueStats> stats() noexcept;
+  // By the queue's own clock, which may be another than this machine's: what closes "in five
+  // minutes" does so by this one.
+  Instant now() const noexcept;
 
   // The same without waiting.
   template <class T>

@@ -17,4 +17,4 @@ class ManualClock:
         return _values.to_datetime(self._native.now())
 
     def advance(self, seconds: _values.Seconds) -> None:
-        self._native.advance(_values.to_nanoseconds(seconds, "seconds"))
+        self._native.advance(_values.to_length(seconds, "seconds"))

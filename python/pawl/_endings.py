@@ -23,7 +23,7 @@ class RescheduleError(TaskError):
     def __init__(
         self, delay_seconds: _values.Seconds = 60, scope: str = "task", *, input: Any = SAME
     ) -> None:
-        self.delay = _values.to_nanoseconds(delay_seconds, "delay_seconds")
+        self.delay = _values.to_delay(delay_seconds, "delay_seconds")
         self.scope = scope
         self.scope_number = _values.to_scope(scope)
         self.input_json = None if input is SAME else _values.to_json(input, "the new input")
@@ -41,7 +41,7 @@ class RetryableError(TaskError):
     """
 
     def __init__(self, message: str = "", delay_seconds: _values.Seconds = 0) -> None:
-        self.delay = _values.to_nanoseconds(delay_seconds, "delay_seconds")
+        self.delay = _values.to_delay(delay_seconds, "delay_seconds")
         super().__init__(message)
         self.delay_seconds = delay_seconds
 

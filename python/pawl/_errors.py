@@ -41,7 +41,7 @@ class PawlError(Exception):
 
 
 class InvalidError(PawlError, ValueError):
-    """Something given is not what it must be."""
+    """Something given, or the log of the queue, is not what it must be."""
 
     code = Code.INVALID
 

@@ -78,7 +78,10 @@ class Link:
     def _deliver(self) -> None:
         for ticket, value, error in self.native.take():
             if handle := self._standing.get(ticket):
-                handle(value)
+                if error is None:
+                    handle(value)
+                else:
+                    log.error("%s", error_of(error))
                 continue
             future = self._waiting.pop(ticket, None)
             if future is None or future.done():  # nobody waits any more

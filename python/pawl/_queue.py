@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Generator, Iterable, Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, List  # Queue has a list of its own
 
@@ -52,8 +52,8 @@ class _Options:
             raise InvalidError(f"the URL of a queue is {self.url!r}; it must be a str")
         return {
             "url": _values.to_text(self.url, "url"),
-            "shards": _values.to_whole(self.shards, "shards", 0, 2**32 - 1),
-            "kept": _values.to_nanoseconds(self.kept_seconds, "kept_seconds"),
+            "shards": _values.to_whole(self.shards, "shards", 0, 256),
+            "kept": _values.to_length(self.kept_seconds, "kept_seconds"),
             "makes": bool(self.create),
             "clock": None if self.clock is None else self.clock._native,
         }
@@ -94,7 +94,7 @@ class Connecting:
         except asyncio.CancelledError:  # it opens all the same, and is closed then
             opened.add_done_callback(lambda _: link.drop() if opened.exception() else link.close())
             raise
-        return Queue(link, self._options.clock)
+        return Queue(link)
 
 
 def connect(
@@ -122,10 +122,9 @@ def connect(
 class Queue:
     """Tasks, in a folder, a bucket, or behind a broker. Made by connect()."""
 
-    def __init__(self, link: Link, clock: ManualClock | None) -> None:
+    def __init__(self, link: Link) -> None:
         self._link = link
         self._native = link.native
-        self._clock = clock
         self._workers: set[Worker] = set()  # those that run
 
     async def submit(
@@ -148,10 +147,11 @@ class Queue:
     ) -> Submitted:
         """Submits a task; when this returns, it is durable.
 
-        input: whatever JSON can say. key: what limits and closings go by. unique: at
-        most one task of this name among those of its key; the same again is the same task.
-        priority: higher first. timeout_seconds: of one attempt. max_reschedules: None is unlimited.
-        delay_seconds or at: not before. ttl_seconds or expires_at: not later.
+        input: what JSON can say, up to 256 KiB and 64 levels. key: what limits and closings go by.
+        unique: at most one task of this name among those of its key; the same again is the same
+        task. priority: higher first. timeout_seconds: of one attempt. max_reschedules: None is
+        unlimited. delay_seconds or at: not before. ttl_seconds or expires_at: it expires where it
+        waits then, also for a retry or because it was put off.
         """
         task = NewTask(
             task_type=task_type,
@@ -176,8 +176,8 @@ class Queue:
     ) -> List[Submitted]:
         """Submits many in few commits: each a NewTask, (type, input), or a dict of arguments.
 
-        Nothing is submitted when one of them cannot be written as JSON. SubmitManyError, with the
-        answer to each, when the queue refuses some.
+        Nothing is submitted when one of them is none that json.dumps can write. SubmitManyError,
+        with the answer to each, when the queue refuses some; the others are submitted then.
         """
         told = [_tasks.new_task_of(each).told() for each in tasks]
         answers = await self._link.ask(self._native.submit_many, told)
@@ -212,7 +212,7 @@ class Queue:
             "task_type": _values.to_text(type, "type"),
             "key": _values.to_text(key, "key"),
             "after": "" if after is None else id_of(after),
-            "limit": _values.to_whole(limit, "limit", 1, 2**32),
+            "limit": _values.to_whole(limit, "limit", 1, 1000),
         }
         return [_tasks.task_of(each) for each in await self._link.ask(self._native.list, query)]
 
@@ -254,8 +254,8 @@ class Queue:
                 " delay_seconds; disconnect() ends the connection"
             )
         if delay_seconds is not None:
-            length = _values.to_nanoseconds(delay_seconds, "delay_seconds")
-            ends = min(_values.to_instant(self._now(), "now") + length, _values.LONGEST)
+            length = _values.to_length(delay_seconds, "delay_seconds")
+            ends = min(self._now() + length, _values.LONGEST)
         else:
             assert until is not None
             ends = _values.to_instant(until, "until")
@@ -267,13 +267,21 @@ class Queue:
             "scope": _values.to_scope(scope),
             "name": _values.to_text(name, "name"),
             "until": ends,
-            "spread": _values.to_nanoseconds(spread_seconds, "spread_seconds"),
+            "spread": _values.to_length(spread_seconds, "spread_seconds"),
         }
         await self._link.ask(self._native.close_scope, closing)
 
     async def reopen(self, name: str | None = None, *, scope: str = "key") -> None:
         """Ends a close() before its time."""
-        await self.close(name, scope=scope, until=self._now() - timedelta(seconds=1))
+        await self.close(name, scope=scope, until=self.now() - timedelta(seconds=1))
+
+    def now(self) -> datetime:
+        """By the queue's own clock, which may be another than this machine's."""
+        return _values.to_datetime(self._now())
+
+    def _now(self) -> int:
+        self._link.check()
+        return int(self._native.now())
 
     async def stats(self) -> QueueStats:
         return _tasks.queue_stats_of(await self._link.ask(self._native.stats))
@@ -296,6 +304,3 @@ class Queue:
         traceback: TracebackType | None,
     ) -> None:
         await self.disconnect()
-
-    def _now(self) -> datetime:
-        return self._clock.now() if self._clock else datetime.now(timezone.utc)

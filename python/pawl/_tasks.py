@@ -11,7 +11,7 @@ from typing import Any
 
 from pawl import _values
 from pawl._errors import InvalidError, PawlError
-from pawl._values import Seconds, to_datetime
+from pawl._values import Seconds, to_datetime, to_datetime_or_none
 
 
 class TaskStatus(enum.StrEnum):
@@ -74,7 +74,7 @@ def task_of(told: dict[str, Any]) -> Task:
     for name in _TIMES:
         fields[name] = to_datetime(fields[name])
     for name in _TIMES_OR_NONE:
-        fields[name] = None if fields[name] is None else to_datetime(fields[name])
+        fields[name] = to_datetime_or_none(fields[name])
     return Task(**fields)
 
 
@@ -112,12 +112,14 @@ class Backoff:
     delays_seconds: Sequence[Seconds] = ()
 
     def told(self) -> dict[str, Any]:
-        to_length = _values.to_nanoseconds
+        to_length = _values.to_length
+        if not isinstance(self.delays_seconds, Sequence) or isinstance(self.delays_seconds, str):
+            raise InvalidError(f"delays_seconds is {self.delays_seconds!r}; it must be a list")
         return {
             "base": to_length(self.base_seconds, "base_seconds"),
             "max": to_length(self.max_seconds, "max_seconds"),
-            "multiplier": _values.to_share(self.multiplier, "multiplier"),
-            "jitter": _values.to_share(self.jitter, "jitter"),
+            "multiplier": _values.to_number(self.multiplier, "multiplier", 1, 10),
+            "jitter": _values.to_number(self.jitter, "jitter", 0, 1),
             "delays": [to_length(each, "delays_seconds") for each in self.delays_seconds],
         }
 
@@ -141,12 +143,26 @@ class NewTask:
     ttl_seconds: Seconds | None = None
     expires_at: datetime | None = None
 
+    def _check_times(self) -> None:
+        delay = _values.to_length(self.delay_seconds, "delay_seconds")
+        if delay > 0 and self.at is not None:
+            raise InvalidError("give delay_seconds or at, not both")
+        if self.ttl_seconds is None:
+            return
+        if self.expires_at is not None:
+            raise InvalidError("give ttl_seconds or expires_at, not both")
+        if _values.to_length(self.ttl_seconds, "ttl_seconds") == 0:
+            raise InvalidError(
+                f"ttl_seconds is {self.ttl_seconds!r}; it must be more than 0, or None: for ever"
+            )
+
     def told(self) -> dict[str, Any]:
         """For the extension; raises InvalidError for what cannot be."""
         if not isinstance(self.task_type, str):
             raise InvalidError(f"the type of a task is {self.task_type!r}; it must be a str")
+        self._check_times()
         most = 2**32 - 1
-        to_length, to_text = _values.to_nanoseconds, _values.to_text
+        to_length, to_text = _values.to_length, _values.to_text
         return {
             "task_type": to_text(self.task_type, "task_type"),
             "input_json": _values.to_json(self.input, f"the input of {self.task_type!r}"),
@@ -154,7 +170,7 @@ class NewTask:
             "key": to_text(self.key, "key"),
             "unique": to_text(self.unique, "unique"),
             "priority": _values.to_whole(self.priority, "priority", -(2**31), 2**31 - 1),
-            "max_retries": _values.to_whole(self.max_retries, "max_retries", 0, most),
+            "max_retries": _values.to_whole(self.max_retries, "max_retries", 0, 10**6),
             "max_reschedules": None
             if self.max_reschedules is None
             else _values.to_whole(self.max_reschedules, "max_reschedules", 0, most),
@@ -231,14 +247,8 @@ class Why:
 
 
 def why_of(told: dict[str, Any]) -> Why:
-    until = told["until"]
-    return Why(
-        **{
-            **told,
-            "hold": _HOLDS[told["hold"] - 1],
-            "until": None if until is None else to_datetime(until),
-        }
-    )
+    until = to_datetime_or_none(told["until"])
+    return Why(**{**told, "hold": _HOLDS[told["hold"] - 1], "until": until})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -273,10 +283,10 @@ class QueueStats:
 def queue_stats_of(told: dict[str, Any]) -> QueueStats:
     types = []
     for each in told["types"]:
-        oldest = each["oldest_due"]
-        due = None if oldest is None else to_datetime(oldest)
-        types.append(TypeStats(**{**each, "oldest_due": due}))
-    return QueueStats(**{**told, "types": types})
+        of_type: dict[str, Any] = {**each, "oldest_due": to_datetime_or_none(each["oldest_due"])}
+        types.append(TypeStats(**of_type))
+    of_all: dict[str, Any] = {**told, "types": types}
+    return QueueStats(**of_all)
 
 
 @dataclasses.dataclass(frozen=True)

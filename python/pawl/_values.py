@@ -21,8 +21,20 @@ MICROSECOND = timedelta(microseconds=1)
 SCOPES: Mapping[str, int] = {"task": 1, "key": 2, "type": 3, "queue": 4}
 
 
-def to_nanoseconds(seconds: Seconds, name: str) -> int:
-    """Never less than nothing; what is too long for the queue is the longest it knows."""
+def to_length(seconds: Seconds, name: str) -> int:
+    """In nanoseconds; what is too long for the queue is the longest it knows."""
+    nanoseconds = _to_nanoseconds(seconds, name)
+    if nanoseconds < 0:
+        raise InvalidError(f"{name} is {seconds!r}; it must be 0 or more")
+    return nanoseconds
+
+
+def to_delay(seconds: Seconds, name: str) -> int:
+    """A handler that reckons when to go on may find that it was a moment ago: then it is now."""
+    return max(_to_nanoseconds(seconds, name), 0)
+
+
+def _to_nanoseconds(seconds: Seconds, name: str) -> int:
     if isinstance(seconds, timedelta):
         exact: int | float | Decimal = seconds // MICROSECOND * 1000
     elif isinstance(seconds, bool) or not isinstance(seconds, (int, float, Decimal)):
@@ -30,12 +42,13 @@ def to_nanoseconds(seconds: Seconds, name: str) -> int:
     elif math.isnan(seconds):
         raise InvalidError(f"{name} is not a number; it must be a number of seconds")
     elif math.isinf(seconds):
-        exact = LONGEST if seconds > 0 else 0
+        exact = seconds
     else:
         exact = seconds * NANOSECONDS
     if math.isinf(exact):
-        exact = LONGEST
-    return min(max(round(exact), 0), LONGEST)
+        exact = LONGEST if exact > 0 else -LONGEST
+    # A fraction of a nanosecond below nothing is still less than nothing.
+    return min(round(exact) if exact >= 0 else math.floor(exact), LONGEST)
 
 
 def to_seconds(nanoseconds: int) -> float:
@@ -57,6 +70,10 @@ def to_datetime(nanoseconds: int) -> datetime:
     return EPOCH + timedelta(microseconds=-(-nanoseconds // 1000))
 
 
+def to_datetime_or_none(nanoseconds: int | None) -> datetime | None:
+    return None if nanoseconds is None else to_datetime(nanoseconds)
+
+
 def to_text(text: str | None, name: str) -> str:
     """None is an empty text."""
     if text is None:
@@ -74,9 +91,10 @@ def to_whole(number: int, name: str, lowest: int, highest: int) -> int:
     return number
 
 
-def to_share(number: float, name: str) -> float:
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or number < 0:
-        raise InvalidError(f"{name} is {number!r}; it must be a number, 0 or more")
+def to_number(number: float, name: str, lowest: float, highest: float) -> float:
+    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+    if not is_number or not lowest <= number <= highest:
+        raise InvalidError(f"{name} is {number!r}; it must be a number, {lowest} to {highest}")
     return float(number)
 
 

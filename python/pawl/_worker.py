@@ -71,7 +71,7 @@ class _Context:
         return self._run.stop_reason() or None
 
     async def _extend(self, seconds: Seconds) -> datetime:
-        lease = _values.to_nanoseconds(seconds, "seconds")
+        lease = _values.to_length(seconds, "seconds")
         return _values.to_datetime(await self._link.ask(self._run.extend, lease))
 
 
@@ -144,8 +144,8 @@ class Worker:
 
     An async handler runs in the event loop, any other in a thread. It is called with the input and,
     where it has a second parameter or one called `task`, with the task's context. What it returns
-    is the task's output. RescheduleError puts the task off, PermanentError fails it for good; any
-    other exception is a retry.
+    is the task's output, up to 256 KiB: more fails the task. RescheduleError puts the task off,
+    PermanentError fails it for good; any other exception is a retry.
 
     Leases are renewed meanwhile, whatever the handlers do with the interpreter. Where a task is to
     stop (it was cancelled, has used up its time, was lost, or the worker ends), an async handler is
@@ -167,10 +167,10 @@ class Worker:
         if not isinstance(queue, Queue):
             raise InvalidError(f"{queue!r} is no queue; await connect(…) gives one")
         self.queue = queue
-        self._concurrency = _values.to_whole(concurrency, "concurrency", 1, 2**32 - 1)
+        self._concurrency = _values.to_whole(concurrency, "concurrency", 1, 1000)
         self._name = _values.to_text(name, "name")
-        self._lease = _values.to_nanoseconds(lease_seconds, "lease_seconds")
-        self._drain = _values.to_nanoseconds(drain_seconds, "drain_seconds")
+        self._lease = _values.to_length(lease_seconds, "lease_seconds")
+        self._drain = _values.to_length(drain_seconds, "drain_seconds")
         self._handlers: dict[str, _Handling] = {}
         self._start_hooks: list[Hook] = []
         self._stop_hooks: list[Hook] = []
@@ -190,7 +190,9 @@ class Worker:
             if self._running:
                 raise UsageError("the worker runs: handlers are named before run()")
             if task_type in self._handlers:
-                raise UsageError(f"there is a handler of {task_type!r} already")
+                raise UsageError(
+                    f"there is a handler of {task_type!r} already; a new Worker has none"
+                )
             self._handlers[task_type] = _Handling(handler)
             return handler
 
@@ -226,7 +228,7 @@ class Worker:
         """
         drain = self._drain
         if drain_seconds is not None:
-            drain = _values.to_nanoseconds(drain_seconds, "drain_seconds")
+            drain = _values.to_length(drain_seconds, "drain_seconds")
         self._stop_asked = True
         native = self._native
         if native is not None:
@@ -342,7 +344,12 @@ class Worker:
         """A stop cancels it."""
         link, me = self.queue._link, asyncio.current_task()
         assert me is not None
-        ticket = link.stand(lambda _: me.cancel())
+        cancel = me.cancel
+
+        def stop(_: object) -> None:
+            cancel()
+
+        ticket = link.stand(stop)
         run.on_stop(ticket)
         try:
             return await handling.begin(TaskContext(self, run))

@@ -106,10 +106,13 @@ class FakeTrail final : public AuditTrail {
   };
 
   void add(std::string type, std::string correlation_id = "", std::optional<Instant> at = {}) {
-    const auto seq = static_cast<std::int64_t>(lines_.size() + 1);
-    json::Object record{{"event_type", std::move(type)}, {"seq", seq}};
+    json::Object record{{"event_type", std::move(type)}};
     if (!correlation_id.empty()) record.emplace("correlation_id", std::move(correlation_id));
     if (at) record.emplace("timestamp", to_string(*at));
+    add_record(std::move(record));
+  }
+  void add_record(json::Object record) {
+    record.emplace("seq", static_cast<std::int64_t>(lines_.size() + 1));
     lines_.push_back(json::print(record) + "\n");
   }
   Result<Piece> after(std::uint64_t seq, std::size_t) override {
@@ -120,7 +123,16 @@ class FakeTrail final : public AuditTrail {
     piece.at_end = end >= lines_.size();
     return piece;
   }
-  Result<Piece> last(std::size_t bytes) override { return after(0, bytes); }
+  Result<Piece> before(std::uint64_t seq, std::size_t) override {
+    if (!works) return failure(Code::unavailable, "the disk is gone");
+    Piece piece;
+    const std::size_t end =
+        std::min(lines_.size(), std::size_t(std::max(seq, std::uint64_t{1}) - 1));
+    const std::size_t begin = end - std::min(end, at_once);
+    for (std::size_t i = begin; i < end; ++i) piece.lines += lines_[i];
+    piece.at_end = begin == 0;
+    return piece;
+  }
   Result<std::unique_ptr<AuditCheck>> check() override {
     if (!works) return failure(Code::unavailable, "the disk is gone");
     return std::make_unique<Check>(verdicts);
@@ -195,6 +207,16 @@ class AdminFixture : public ::testing::Test {
     for (const auto& [name, value] : event.details) details.emplace(name, value);
     return std::string(to_string(event.type)) + " " + event.operation + " " +
            event.correlation.tenant_id + " " + json::print(details);
+  }
+
+  // Nothing more goes on record.
+  void fill_audit() {
+    while (audit.append({.type = audit::EventType::config,
+                         .timestamp = {},
+                         .operation = "full",
+                         .correlation = {},
+                         .details = {}})) {
+    }
   }
 
   ManualClock clock;

@@ -55,10 +55,22 @@ bool is_of(std::string_view thread, const Value& record) {
   return false;
 }
 
+bool is_refused_by(std::string_view bucket, const Value& record) {
+  if (bucket.empty()) return true;
+  const Value* policies = record.find("policies");
+  if (policies == nullptr || policies->if_array() == nullptr) return false;
+  return std::ranges::any_of(*policies->if_array(), [&](const Value& policy) {
+    const Value* allowed = policy.find("allowed");
+    return text_in(policy, "name") == bucket && allowed != nullptr &&
+           allowed->if_bool() != nullptr && !*allowed->if_bool();
+  });
+}
+
 EventFilter filter_of(const Call& call) {
   return {.type = call.text("type"),
           .correlation_id = call.text("correlation_id"),
-          .thread = call.text("thread")};
+          .thread = call.text("thread"),
+          .refused_by = call.text("refused_by")};
 }
 
 void refuse_without_log(Call call) {
@@ -67,10 +79,18 @@ void refuse_without_log(Call call) {
       "No audit sink is a file, so there is nothing to read. Add file:PATH to audit.sinks.");
 }
 
+// Where a reading back from the end has come to.
+struct Back {
+  std::uint64_t from = 0;  // the first record that was looked at
+  Instant at = {};
+  bool earlier = false;  // something stands before it
+};
+
 struct Page {
   std::vector<std::string_view> lines = {};
   std::uint64_t next = 0;
   bool more = false;
+  std::optional<Back> back = {};
 };
 
 std::string to_json(const Page& page) {
@@ -81,6 +101,12 @@ std::string to_json(const Page& page) {
   }
   out.append("],\"more\":").append(page.more ? "true" : "false").append(",\"next\":");
   append_number(out, page.next);
+  if (page.back) {
+    out.append(",\"earlier\":").append(page.back->earlier ? "true" : "false").append(",\"from\":");
+    append_number(out, page.back->from);
+    out.append(",\"from_at\":");
+    out.append(page.back->from == 0 ? "null" : json::print(to_string(page.back->at)));
+  }
   return out.append("}\n");
 }
 
@@ -113,7 +139,7 @@ Result<std::uint64_t> last_before(AuditTrail& trail, Instant since) {
   return low;
 }
 
-// Behind which record to begin; nothing: with the newest that are there.
+// Behind which record to begin; nothing: what is asked for is the end, or what is before a record.
 Result<std::optional<std::uint64_t>> place_of(const Call& call, AuditTrail& trail) {
   if (const std::int64_t after = call.number("after", -1); after >= 0) {
     return static_cast<std::uint64_t>(after);
@@ -122,25 +148,51 @@ Result<std::optional<std::uint64_t>> place_of(const Call& call, AuditTrail& trai
   return PAWL_TRY(last_before(trail, PAWL_TRY(parse_instant(call.text("since"))) - clock_slack));
 }
 
+Page page_behind(const AuditTrail::Piece& piece, const Call& call, std::uint64_t place) {
+  const EventFilter filter = filter_of(call);
+  const std::size_t limit = limit_of(call);
+  Page page{.next = place};
+  std::string_view rest = piece.lines;
+  while (!rest.empty() && page.lines.size() < limit) {
+    const auto event = next_event(rest, filter, page.next);
+    if (event) page.lines.push_back(event->line);
+  }
+  page.more = !rest.empty() || !piece.at_end;
+  return page;
+}
+
+// The newest of a piece. What it had no room for stands before it, as what was not read does.
+Page page_before(const AuditTrail::Piece& piece, const Call& call) {
+  const EventFilter filter = filter_of(call);
+  const std::size_t limit = limit_of(call);
+  Page page{.back = Back{.earlier = !piece.at_end}};
+  for (std::string_view rest = piece.lines; !rest.empty();) {
+    const auto event = next_event(rest, filter, page.next);
+    if (event) page.lines.push_back(event->line);
+  }
+  std::string_view first = piece.lines;
+  if (page.lines.size() > limit) {
+    page.lines.erase(page.lines.begin(), page.lines.end() - static_cast<std::ptrdiff_t>(limit));
+    first = page.lines.front();
+    page.back->earlier = true;
+  }
+  for (bool found = false; !first.empty() && !found;) {
+    const auto event = next_event(first, {}, page.back->from);
+    found = event.has_value();
+    if (found) page.back->at = event->at;
+  }
+  return page;
+}
+
 void list(Context& context, Call call) {
   if (context.trail == nullptr) return refuse_without_log(std::move(call));
   const auto place = place_of(call, *context.trail);
   if (!place) return std::move(call).fail(place.error());
+  const auto before = static_cast<std::uint64_t>(call.number("before", seq_max));
   const auto piece = *place ? context.trail->after(**place, bounds::admin_scan_bytes_max)
-                            : context.trail->last(bounds::admin_scan_bytes_max);
+                            : context.trail->before(before, bounds::admin_scan_bytes_max);
   if (!piece) return std::move(call).fail(piece.error());
-  const EventFilter filter = filter_of(call);
-  const std::size_t limit = limit_of(call);
-  Page page{.next = place->value_or(0)};
-  std::string_view rest = piece->lines;
-  while (!rest.empty() && (!*place || page.lines.size() < limit)) {
-    const auto event = next_event(rest, filter, page.next);
-    if (event) page.lines.push_back(event->line);
-  }
-  if (page.lines.size() > limit) {
-    page.lines.erase(page.lines.begin(), page.lines.end() - static_cast<std::ptrdiff_t>(limit));
-  }
-  page.more = *place && (!rest.empty() || !piece->at_end);
+  const Page page = *place ? page_behind(*piece, call, **place) : page_before(*piece, call);
   std::move(call).answer(server::Response{.status = 200,
                                           .content_type = "application/json",
                                           .body = to_json(page),
@@ -179,7 +231,10 @@ std::vector<Parameter> parameters() {
       {"thread",
        "Of one operation alone: its correlation_id, request_id, external_reference, trace_id or "
        "task_id; or several of these, with blanks between.",
-       schema::text(1, 16 * bounds::request_id_bytes_max)}};
+       schema::text(1, 16 * bounds::request_id_bytes_max)},
+      {"refused_by",
+       "Decisions alone in which this bucket refused, or would have were it not in shadow.",
+       schema::text(1, bounds::config_name_bytes_max)}};
 }
 
 }  // namespace
@@ -196,7 +251,8 @@ std::optional<SeenEvent> next_event(std::string_view& lines, const EventFilter& 
   if (!seq) return std::nullopt;
   last_seq = *seq;
   if (!agrees(filter.type, *record, "event_type") ||
-      !agrees(filter.correlation_id, *record, "correlation_id") || !is_of(filter.thread, *record)) {
+      !agrees(filter.correlation_id, *record, "correlation_id") || !is_of(filter.thread, *record) ||
+      !is_refused_by(filter.refused_by, *record)) {
     return std::nullopt;
   }
   return SeenEvent{.seq = *seq,
@@ -254,16 +310,23 @@ Routes audit_routes(Context& context, Listeners& listeners) {
   with_limit.push_back({"since",
                         "In place of after: about from this instant on, with a minute before it.",
                         schema::instant()});
+  with_limit.push_back(
+      {"before", "Without after and since: the newest that stand before the event of this number.",
+       schema::whole(1, seq_max)});
   with_limit.push_back(limit_in_query());
   return {
       {.path = "/v1/audit",
        .id = "list_audit_events",
-       .summary = "Audit events by number, oldest first; without after the newest.",
+       .summary = "Audit events by number, oldest first; without after and since the newest.",
        .parameters = std::move(with_limit),
-       .answers = {{200, "Events; go on after next while more is true.",
+       .answers = {{200,
+                    "Events; go on after next while more, or before from while earlier is true.",
                     schema::object({{"events", schema::list_of(schema::map_of(schema::anything()))},
                                     {"more", schema::truth()},
-                                    {"next", schema::count()}})}},
+                                    {"next", schema::count()},
+                                    {"from", schema::count(), false},
+                                    {"from_at", schema::or_null(schema::instant()), false},
+                                    {"earlier", schema::truth(), false}})}},
        .problems = {404, 503},
        .handle = [&context](Call call) { list(context, std::move(call)); }},
       {.path = "/v1/events",

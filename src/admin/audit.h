@@ -1,9 +1,10 @@
 // The calls about audit events: reading them by number, and following them as they come.
 //
 // GET /v1/audit gives what stands behind record `after`, oldest first, and the number to go on
-// from; with `since` what was recorded from that instant on; without both the newest. A call reads
-// bounds::admin_scan_bytes_max of the log at the most, so a filter may find nothing although there
-// is more: whoever looks goes on while `more` is true.
+// from; with `since` what was recorded from that instant on; without both the newest, or those
+// `before` a record, and how far back was looked. A call reads bounds::admin_scan_bytes_max of the
+// log at the most, so a filter may find nothing although there is more: whoever looks goes on
+// while `more`, or `earlier`, is true.
 //
 // GET /v1/events is the same as server-sent events. Each listener has a place of its own in the
 // log, so a slow one holds nobody up; one that does not take what was sent is let go by its
@@ -31,6 +32,8 @@ struct EventFilter {
   // Of one operation: its correlation_id, request_id, external_reference, trace_id or task_id; or
   // several of these, with blanks between.
   std::string thread = {};
+  // Decisions in which this bucket refused, or would have were it not in shadow.
+  std::string refused_by = {};
 };
 
 struct SeenEvent {

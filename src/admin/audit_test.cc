@@ -41,8 +41,51 @@ class AuditTest : public AdminFixture {
 TEST_F(AuditTest, GivesTheNewestWithoutANumber) {
   EXPECT_EQ(get("/v1/audit?limit=2").body,
             R"({"events":[{"correlation_id":"c2","event_type":"request","seq":4},)"
-            R"({"event_type":"config","seq":5}],"more":false,"next":5})"
+            R"({"event_type":"config","seq":5}],"more":false,"next":5,)"
+            R"("earlier":true,"from":4,"from_at":"1970-01-01T00:00:00.000Z"})"
             "\n");
+}
+
+TEST_F(AuditTest, GoesBackFromTheEndPieceByPieceAndSaysHowFar) {
+  FakeTrail log;
+  context.trail = &log;
+  const Instant start = parse_instant("2026-01-05T00:00:00Z").value();
+  for (int i = 0; i < 10; ++i) {
+    log.add(i == 1 ? "breaker" : "request", "c", start + Duration::seconds(i));
+  }
+  log.at_once = 4;
+  const Heard newest = get("/v1/audit?type=breaker");
+  EXPECT_THAT(newest.body,
+              HasSubstr(R"("events":[],"more":false,"next":10,"earlier":true,"from":7,)"
+                        R"("from_at":"2026-01-05T00:00:06.000Z"})"));
+  EXPECT_THAT(get("/v1/audit?type=breaker&before=7").body, HasSubstr(R"("from":3,)"));
+  EXPECT_THAT(get("/v1/audit?type=breaker&before=3").body,
+              AllOf(HasSubstr(R"("seq":2)"), HasSubstr(R"("earlier":false,"from":1,)")));
+  EXPECT_THAT(get("/v1/audit?limit=1&before=7").body,
+              AllOf(HasSubstr(R"("seq":6)"), Not(HasSubstr(R"("seq":5)")),
+                    HasSubstr(R"("earlier":true,"from":6,)")));
+  EXPECT_THAT(get("/v1/audit?before=1").body,
+              HasSubstr(R"("earlier":false,"from":0,"from_at":null})"));
+  context.trail = &trail;
+}
+
+TEST_F(AuditTest, FindsWhatABucketRefusedOrWouldHave) {
+  FakeTrail log;
+  context.trail = &log;
+  const auto policies = [](bool shy, bool other) {
+    return json::Array{json::Object{{"name", "shy"}, {"shadow", true}, {"allowed", shy}},
+                       json::Object{{"name", "calls"}, {"allowed", other}}};
+  };
+  for (const auto& [shy, other] : {std::pair(true, true), {false, true}, {true, false}}) {
+    log.add_record({{"event_type", "limit"}, {"policies", policies(shy, other)}});
+  }
+  log.add("request");
+  EXPECT_THAT(get("/v1/audit?refused_by=shy").body,
+              AllOf(HasSubstr(R"("seq":2)"), Not(HasSubstr(R"("seq":1)")),
+                    Not(HasSubstr(R"("seq":3)")), Not(HasSubstr(R"("seq":4)"))));
+  EXPECT_THAT(get("/v1/audit?refused_by=calls&after=0").body, HasSubstr(R"("seq":3)"));
+  EXPECT_THAT(get("/v1/audit?refused_by=none").body, HasSubstr(R"("events":[])"));
+  context.trail = &trail;
 }
 
 TEST_F(AuditTest, GoesOnFromANumber) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "admin/queue.h"
 #include "base/bounds_queue.h"
 #include "runtime/broker_bytes.h"
 #include "runtime/remote_queue.h"
@@ -35,19 +36,6 @@ TaskQueue* queue_for(Context& context, Call& call) {
   return nullptr;
 }
 
-// Comes back to the listener's thread with the call and the answer, whatever it is.
-template <class T, class Then>
-TaskQueue::Done<T> back_with(Context& context, Call call, Then then) {
-  context.asks->begun();
-  return [&context, call = std::move(call), then = std::move(then)](Result<T> result) mutable {
-    context.resume(
-        [call = std::move(call), then = std::move(then), result = std::move(result)]() mutable {
-          then(std::move(call), std::move(result));
-        });
-    context.asks->finished();
-  };
-}
-
 template <class T>
 TaskQueue::Done<T> back_to_tell(Context& context, Call call) {
   return back_with<T>(context, std::move(call),
@@ -60,6 +48,11 @@ void commands(Context& context, Call call) {
   if (!asked) return std::move(call).fail(asked.error());
   TaskQueue* queue = queue_for<Replies>(context, call);
   if (queue == nullptr) return;
+  for (const queue::Command& each : *asked) {
+    if (const auto recorded = record_deed(context, call, each); !recorded) {
+      return tell<Replies>(std::move(call), std::unexpected(recorded.error()));
+    }
+  }
   queue->give(*std::move(asked), back_to_tell<Replies>(context, std::move(call)));
 }
 
@@ -105,9 +98,8 @@ void claim(Context& context, Call call) {
 void hello(Context& context, Call call) {
   TaskQueue* queue = queue_for<broker::Hello>(context, call);
   if (queue == nullptr) return;
-  tell<broker::Hello>(std::move(call), broker::Hello{.view = queue->view(),
-                                                     .url = context.tasks->url,
-                                                     .mark = context.tasks->mark()});
+  tell<broker::Hello>(std::move(call),
+                      broker::Hello{.view = queue->view(), .mark = context.tasks->mark()});
 }
 
 template <class T>

@@ -12,6 +12,7 @@ namespace pawl::admin {
 namespace {
 
 using broker::Look;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Tasks = std::vector<queue::Task>;
 using Replies = std::vector<queue::Reply>;
@@ -61,6 +62,32 @@ TEST_F(BrokerTest, TakesCommandsAndClaims) {
   EXPECT_EQ(look<queue::Task>({.kind = Look::Kind::task, .id = id}).value().output, "1");
 }
 
+TEST_F(BrokerTest, PutsOnRecordWhatOperatorsAskForAndNotWhatWorkersSay) {
+  const queue::TaskId id = submit();
+  EXPECT_EQ(last_event(), "");
+  given({queue::Cancel{.id = id, .by = "pawl cancel"}});
+  EXPECT_THAT(last_event(), AllOf(HasSubstr("task task cancel"), HasSubstr(to_string(id))));
+  given({queue::Replay{.id = id}});
+  EXPECT_THAT(last_event(), AllOf(HasSubstr("task task replay"), HasSubstr(to_string(id))));
+  given({queue::Close{.name = "acme", .until = clock.wall_now() + Duration::minutes(1)}});
+  EXPECT_THAT(last_event(), AllOf(HasSubstr("task queue close"), HasSubstr("acme")));
+  given({queue::SetLimit{.name = "acme", .running = 5}});
+  EXPECT_THAT(last_event(), AllOf(HasSubstr("task queue limit"), HasSubstr(R"("running":5)")));
+  given({queue::SetSchedule{.name = "nightly", .cron = "@daily", .terms = {.type = "report"}}});
+  EXPECT_THAT(last_event(), AllOf(HasSubstr("task queue schedule"), HasSubstr("nightly")));
+}
+
+TEST_F(BrokerTest, DoesNothingThatCannotBePutOnRecord) {
+  const queue::TaskId id = submit();
+  fill_audit();
+  const std::vector<queue::Command> cancel = {queue::Cancel{.id = id, .by = "pawl cancel"}};
+  const auto refused =
+      result_of<Replies>(post(broker::commands_path, broker::write_commands(cancel)));
+  EXPECT_EQ(refused.error().outcome, Outcome::not_applied);
+  EXPECT_EQ(look<queue::Task>({.kind = Look::Kind::task, .id = id}).value().status,
+            queue::Status::pending);
+}
+
 TEST_F(BrokerTest, TakesNothingThatIsMeantForAnotherQueue) {
   const std::string bytes = broker::write_look({});
   EXPECT_EQ(ask("POST", broker::look_path, bytes, "Pawl-Queue: m\r\n").status, 200);
@@ -75,7 +102,6 @@ TEST_F(BrokerTest, TakesNothingThatIsMeantForAnotherQueue) {
 TEST_F(BrokerTest, ShowsAllThatThereIsToSee) {
   const queue::TaskId id = submit();
   const broker::Hello hello = look<broker::Hello>({}).value();
-  EXPECT_EQ(hello.url, "dir:/q");
   EXPECT_EQ(hello.mark, "m");
   EXPECT_EQ(hello.view.settings.shards, 1U);
   using Kind = Look::Kind;

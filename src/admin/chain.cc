@@ -38,15 +38,11 @@ struct Checks {
   std::int64_t last = 0;
 };
 
-Value number(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
-
 Value broken_json(const AuditVerdict& verdict) {
   if (!verdict.flaw) return {};
   return Object{{"fault", to_string(verdict.flaw->fault)},
                 {"file", verdict.flawed_file},
-                {"line", number(verdict.flaw->line)},
+                {"line", verdict.flaw->line},
                 {"reason", verdict.flaw->message}};
 }
 
@@ -71,8 +67,8 @@ void tell(Context& context, Checks& checks, Call call) {
   if (!more) return std::move(call).fail(more.error());
   const AuditVerdict& verdict = check->verdict();
   std::move(call).answer(Object{{"check", which},
-                                {"records", number(verdict.verified)},
-                                {"anchor", verdict.anchor ? number(verdict.anchor->seq) : Value()},
+                                {"records", verdict.verified},
+                                {"anchor", verdict.anchor ? Value(verdict.anchor->seq) : Value()},
                                 {"more", *more},
                                 {"broken", broken_json(verdict)}});
 }

@@ -9,6 +9,10 @@ std::string correlation_of(const Call& call) {
   return std::string(is_id(given) ? given : std::string_view());
 }
 
+std::string who_asks(const Call& call) {
+  return "admin API, " + to_string(call.request().peer);
+}
+
 Result<void> record_change(Context& context, const Call& call, audit::Event event) {
   event.details.emplace_back("peer", to_string(call.request().peer));
   return context.audit.append(std::move(event));

@@ -37,8 +37,7 @@ struct QueueHere {
   // The error says why there is none just now: it is being opened, or the end has begun.
   std::function<Result<TaskQueue*>()> queue;
   std::function<queue::TaskId()> new_id;
-  std::string url = {};  // as broker::Hello has them
-  std::function<std::string()> mark;
+  std::function<std::string()> mark;  // as broker::Hello has it
 };
 
 // A store, or a log, as it was last probed.
@@ -97,27 +96,39 @@ struct Context {
   std::unique_ptr<Visits> asks = std::make_unique<Visits>();  // of stores, not answered yet
 };
 
-// For a store: comes back to the admin listener's thread with the call and the answer. An error is
-// told to the caller; `then` gets what is none.
+// For a store: comes back to the admin listener's thread with the call and the answer, whatever it
+// is.
 template <class T, class Then>
-std::move_only_function<void(Result<T>)> back(Context& context, Call call, Then then) {
+std::move_only_function<void(Result<T>)> back_with(Context& context, Call call, Then then) {
   context.asks->begun();
   return [&context, call = std::move(call), then = std::move(then)](Result<T> result) mutable {
     context.resume(
         [call = std::move(call), then = std::move(then), result = std::move(result)]() mutable {
-          if (!result) return std::move(call).fail(result.error());
-          if constexpr (std::is_void_v<T>) {
-            then(std::move(call));
-          } else {
-            then(std::move(call), *std::move(result));
-          }
+          then(std::move(call), std::move(result));
         });
     context.asks->finished();
   };
 }
 
+// The same; an error is told to the caller, and `then` gets what is none.
+template <class T, class Then>
+std::move_only_function<void(Result<T>)> back(Context& context, Call call, Then then) {
+  return back_with<T>(context, std::move(call),
+                      [then = std::move(then)](Call asked, Result<T> result) mutable {
+                        if (!result) return std::move(asked).fail(result.error());
+                        if constexpr (std::is_void_v<T>) {
+                          then(std::move(asked));
+                        } else {
+                          then(std::move(asked), *std::move(result));
+                        }
+                      });
+}
+
 // What a caller's own operation is called, if it says so: X-Correlation-Id.
 std::string correlation_of(const Call& call);
+
+// Who changes something, for those who read of it.
+std::string who_asks(const Call& call);
 
 // Puts on record who changes what, before it is done: without the record it is not done.
 using Details = std::vector<std::pair<std::string_view, json::Value>>;

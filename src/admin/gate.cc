@@ -128,7 +128,8 @@ std::optional<server::Response> Gate::refuse_token(const GateSettings& settings,
                                                    SteadyInstant now) {
   if (const Duration wait = lockout_.wait(request.peer, now); wait > Duration()) {
     return problem(ProblemCode::locked_out,
-                   "Too many wrong tokens came from this address. Wait, then send the right one.",
+                   "Too many wrong tokens came from this address. Wait " +
+                       std::to_string(wait.seconds_up()) + " seconds, then send the right one.",
                    "Retry-After: " + std::to_string(wait.seconds_up()) + "\r\n");
   }
   const std::string_view given = token_of(request, access);

@@ -46,10 +46,6 @@ Schema hit_schema() {
                          {"key", schema::text()}});
 }
 
-Value number(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
-
 Value to_json(const KeptRecord& kept) {
   const std::optional<request::WriteKey> write = request::parse_record_key(kept.key.key);
   const bool in_flight = kept.record.status == Status::in_flight;
@@ -62,7 +58,7 @@ Value to_json(const KeptRecord& kept) {
       {"created_at", to_string(kept.record.created_at)},
       {"expires_at", to_string(kept.record.expires_at)},
       {"lease_until", in_flight ? Value(to_string(kept.record.lease_until)) : Value()},
-      {"replays", number(kept.record.replays)},
+      {"replays", kept.record.replays},
       {"tombstone", kept.record.response.tombstone},
   };
 }
@@ -104,7 +100,7 @@ void tell_stats(Context& context, Call call) {
   Object counts;
   for (std::size_t i = 0; i < request::write_events; ++i) {
     const auto what = static_cast<request::WriteEvent>(i);
-    counts.emplace(to_string(what), number(context.writes.count(what)));
+    counts.emplace(to_string(what), context.writes.count(what));
   }
   const Result<void> health = context.records.health();
   std::move(call).answer(

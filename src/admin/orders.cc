@@ -241,7 +241,7 @@ void resolve(Context& context, Call call) {
   order::Resolution resolution{.as = order::resolution_of(call.member("as")).value(),
                                .order_id = call.member("order_id"),
                                .reason = call.member("reason"),
-                               .who = "admin API, " + to_string(call.request().peer)};
+                               .who = who_asks(call)};
   if (resolution.as == order::Resolution::As::placed && resolution.order_id.empty()) {
     return std::move(call).refuse(http::ProblemCode::bad_request,
                                   "A placed order has an order_id: that of the venue.");

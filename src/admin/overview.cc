@@ -14,6 +14,7 @@ namespace {
 
 using json::Array;
 using json::Object;
+using json::text_or_null;
 using json::Value;
 
 constexpr TimeSeries::Scales scales = {{{1, 900}, {10, 360}, {240, 360}}};
@@ -41,12 +42,15 @@ void take(Counted& out, const metrics::Reading& reading) {
     add_to(out.retries);
   } else if (name == "pawl_retry_rate_alert") {
     out.retry_alert = reading.value > 0;
+  } else if (name == "pawl_tasks_total") {
+    out.has_queue = true;
   } else if (name == "pawl_queue_tasks") {
     const std::string_view status = label(reading, "status");
     if (status == "pending") add_to(out.pending);
-    if (status == "due") add_to(out.due);
     if (status == "running") add_to(out.running);
     if (status == "failed") add_to(out.failed);
+  } else if (name == "pawl_queue_due_tasks") {
+    add_to(out.due);
   } else if (name == "pawl_queue_oldest_due_seconds") {
     out.oldest_due_seconds = std::max(out.oldest_due_seconds, reading.value);
   } else if (name == "pawl_orders_unresolved") {
@@ -63,28 +67,25 @@ std::string_view to_string(StoreState::Health health) {
   return words[static_cast<std::size_t>(health)];
 }
 
-Value or_null(const std::string& text) {
-  return text.empty() ? Value() : Value(text);
-}
-
 Value stores_json(const std::vector<StoreState>& stores) {
   Array out;
   for (const StoreState& store : stores) {
     out.push_back(
         Object{{"name", store.name},
                {"state", to_string(store.health)},
-               {"durability", or_null(store.durability)},
-               {"seen", or_null(store.seen)},
+               {"durability", text_or_null(store.durability)},
+               {"seen", text_or_null(store.seen)},
                {"probed_at", store.probed == Instant() ? Value() : Value(to_string(store.probed))},
-               {"detail", or_null(store.detail)}});
+               {"detail", text_or_null(store.detail)}});
   }
   return out;
 }
 
-Value breakers_json(const RetryTally* retries) {
+Value breakers_json(const RetryTally* retries, const Webhooks* webhooks) {
   Array out;
   if (retries == nullptr) return out;
   for (const RetryTally::Breaker& breaker : retries->breakers()) {
+    if (webhooks != nullptr && !webhooks->is_in_use(breaker.name)) continue;
     out.push_back(Object{
         {"name", breaker.name}, {"state", breaker.state}, {"since", to_string(breaker.since)}});
   }
@@ -213,7 +214,7 @@ void Sampler::sample() {
       sample.emplace_back("retry." + category, static_cast<double>(retries));
     }
   }
-  if (context_.tasks != nullptr) {
+  if (counts.has_queue) {
     sample.emplace_back("queue.due", counts.due);
     sample.emplace_back("queue.pending", counts.pending);
     sample.emplace_back("queue.running", counts.running);
@@ -229,7 +230,7 @@ Value Sampler::make(const Counted& now, double allowed, double refused, double r
   Object categories;
   if (context_.retries != nullptr) {
     for (const auto& [category, retries] : context_.retries->last_minute(at)) {
-      categories.emplace(category, static_cast<std::int64_t>(retries));
+      categories.emplace(category, retries);
     }
   }
   Value queue;
@@ -259,10 +260,10 @@ Value Sampler::make(const Counted& now, double allowed, double refused, double r
       {"queue", std::move(queue)},
       {"orders", std::move(orders)},
       {"idempotency", Object{{"unknown", unknown_->writes ? Value(*unknown_->writes) : Value()}}},
-      {"breakers", breakers_json(context_.retries)},
+      {"breakers", breakers_json(context_.retries, context_.webhooks)},
       {"stores", stores_json(context_.stores())},
       {"ready", ready.has_value()},
-      {"detail", or_null(ready ? context_.degraded() : ready.error().message)}};
+      {"detail", text_or_null(ready ? context_.degraded() : ready.error().message)}};
 }
 
 const std::string& Sampler::overview() {

@@ -32,6 +32,7 @@ struct Counted {
   double replayed = 0;
   double retries = 0;  // in the last minute
   bool retry_alert = false;
+  bool has_queue = false;  // it was read
   double pending = 0, due = 0, running = 0, failed = 0;
   double oldest_due_seconds = 0;
   double unresolved = 0, left_open = 0, under_way = 0;

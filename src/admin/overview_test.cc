@@ -136,16 +136,26 @@ class QueueOverviewTest : public QueueFixture {};
 TEST_F(QueueOverviewTest, SumsTheQueueOverItsTypes) {
   const auto set = [&](metrics::LabelValue type, metrics::LabelValue status, double value) {
     metrics
-        .gauge("pawl_queue_tasks", "Tasks in the queue; those due are pending too.",
+        .gauge("pawl_queue_tasks", "Tasks in the queue, by status.",
                {{"task_type", type}, {"status", status}})
         .set(value);
   };
   set("a", "pending", 3);
   set("b", "pending", 4);
   set("b", "failed", 1);
+  metrics.gauge("pawl_queue_due_tasks", "Pending tasks that are due.", {{"task_type", "b"}}).set(2);
   admin.sample();
   EXPECT_THAT(get("/v1/overview").body,
-              HasSubstr(R"("queue":{"due":0,"failed":1,"oldest_due_seconds":0,"pending":7,)"));
+              HasSubstr(R"("queue":{"due":2,"failed":1,"oldest_due_seconds":0,"pending":7,)"));
+}
+
+TEST_F(QueueOverviewTest, DrawsNoLineOfAQueueThatWasNotReadYet) {
+  admin.sample();
+  metrics.counter("pawl_tasks_total", "What became of tasks since the queue was made.",
+                  {{"event", "submitted"}});
+  clock.advance(Duration::seconds(1));
+  admin.sample();
+  EXPECT_THAT(get("/v1/series?span=15m").body, HasSubstr(R"("queue.due":[null,0])"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "admin/queue.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,10 +17,6 @@ using json::Object;
 using json::Value;
 
 constexpr std::int64_t seconds_max = 9'000'000'000;  // some 285 years: as far as instants go
-
-Value number(std::uint64_t amount) {
-  return json::Number{std::to_string(amount)};
-}
 
 Schema depth_schema() {
   return schema::object({{"task_type", schema::text()},
@@ -47,20 +44,20 @@ Schema stats_schema() {
 void tell_stats(Context& context, Call call) {
   TaskQueue* queue = queue_of(context, call);
   if (queue == nullptr) return;
-  queue->stats(
-      back<queue::Stats>(context, std::move(call), [queue](Call asked, const queue::Stats& stats) {
+  queue->stats(back_from_queue<queue::Stats>(
+      context, std::move(call), [queue](Call asked, const queue::Stats& stats) {
         const QueueView view = queue->view();
         const RequestCounts& requests = view.requests;
         const Value told = to_json(stats);
         Object out = *told.if_object();
         out.emplace("store", view.store);
-        out.emplace("shards", number(view.settings.shards));
-        out.emplace("commits", number(view.commits));
-        out.emplace("commands", number(view.commands));
-        out.emplace("requests", Object{{"put", number(requests.puts)},
-                                       {"get", number(requests.gets)},
-                                       {"list", number(requests.lists)},
-                                       {"delete", number(requests.deletes)}});
+        out.emplace("shards", view.settings.shards);
+        out.emplace("commits", view.commits);
+        out.emplace("commands", view.commands);
+        out.emplace("requests", Object{{"put", requests.puts},
+                                       {"get", requests.gets},
+                                       {"list", requests.lists},
+                                       {"delete", requests.deletes}});
         std::move(asked).answer(std::move(out));
       }));
 }
@@ -68,12 +65,12 @@ void tell_stats(Context& context, Call call) {
 // A list of things that know how they look.
 template <class T>
 auto back_with_list(Context& context, Call call, std::string name) {
-  return back<std::vector<T>>(context, std::move(call),
-                              [name = std::move(name)](Call asked, const std::vector<T>& all) {
-                                Array out;
-                                for (const T& each : all) out.push_back(to_json(each));
-                                std::move(asked).answer(Object{{name, std::move(out)}});
-                              });
+  return back_from_queue<std::vector<T>>(
+      context, std::move(call), [name = std::move(name)](Call asked, const std::vector<T>& all) {
+        Array out;
+        for (const T& each : all) out.push_back(to_json(each));
+        std::move(asked).answer(Object{{name, std::move(out)}});
+      });
 }
 
 void list_closings(Context& context, Call call) {
@@ -122,18 +119,10 @@ Result<queue::Close> close_of(const Call& call, Instant now) {
 void close(Context& context, Call call) {
   TaskQueue* queue = queue_of(context, call);
   if (queue == nullptr) return;
-  const Instant now = context.clock.wall_now();
-  const Result<queue::Close> close = close_of(call, now);
+  const Result<queue::Close> close = close_of(call, queue->view().now);
   if (!close) return std::move(call).fail(close.error());
   const queue::Closing closing{.scope = close->scope, .name = close->name, .until = close->until};
-  const auto recorded = record_change(context, call,
-                                      {.type = audit::EventType::task,
-                                       .timestamp = now,
-                                       .operation = "queue close",
-                                       .correlation = {},
-                                       .details = {{"scope", to_string(close->scope)},
-                                                   {"name", close->name},
-                                                   {"until", to_string(close->until)}}});
+  const auto recorded = record_deed(context, call, *close);
   if (!recorded) return std::move(call).fail(recorded.error());
   queue->give({*close},
               back_with_reply(context, std::move(call), [closing](Call asked, const queue::Reply&) {
@@ -216,7 +205,56 @@ Route close_route(Context& context) {
           .handle = [&context](Call call) { close(context, std::move(call)); }};
 }
 
+struct Deed {
+  std::string_view operation;
+  Details details;
+};
+
+Deed deed_of(const queue::Cancel& cancel) {
+  return {"task cancel", {{"task_id", to_string(cancel.id)}}};
+}
+Deed deed_of(const queue::Replay& replay) {
+  return {"task replay", {{"task_id", to_string(replay.id)}}};
+}
+Deed deed_of(const queue::Close& close) {
+  return {
+      "queue close",
+      {{"scope", to_string(close.scope)}, {"name", close.name}, {"until", to_string(close.until)}}};
+}
+Deed deed_of(const queue::SetLimit& limit) {
+  const Value told = to_json(limit);
+  return {"queue limit",
+          {{"scope", to_string(limit.limited)},
+           {"name", limit.name},
+           {"rate", *told.find("rate")},
+           {"running", *told.find("running")}}};
+}
+Deed deed_of(const queue::SetSchedule& schedule) {
+  return {"queue schedule",
+          {{"name", schedule.name},
+           {"cron", schedule.cron},
+           {"task_type", schedule.terms.type},
+           {"enabled", schedule.enabled}}};
+}
+// Said by whoever works or submits.
+template <class Command>
+std::nullopt_t deed_of(const Command&) {
+  return std::nullopt;
+}
+
 }  // namespace
+
+Result<void> record_deed(Context& context, const Call& call, const queue::Command& command) {
+  std::optional<Deed> deed =
+      std::visit([](const auto& said) -> std::optional<Deed> { return deed_of(said); }, command);
+  if (!deed) return {};
+  return record_change(context, call,
+                       {.type = audit::EventType::task,
+                        .timestamp = context.clock.wall_now(),
+                        .operation = std::string(deed->operation),
+                        .correlation = {},
+                        .details = std::move(deed->details)});
+}
 
 TaskQueue* queue_of(Context& context, Call& call) {
   if (context.tasks == nullptr) {
@@ -234,17 +272,13 @@ TaskQueue* queue_of(Context& context, Call& call) {
 std::move_only_function<void(Result<std::vector<queue::Reply>>)> back_with_reply(
     Context& context, Call call, std::move_only_function<void(Call, const queue::Reply&)> then) {
   using Replies = std::vector<queue::Reply>;
-  return back<Replies>(
+  return back_from_queue<Replies>(
       context, std::move(call),
       [then = std::move(then)](Call asked, const Replies& replies) mutable {
         const auto* refusal = std::get_if<queue::Refusal>(&replies.front());
         if (refusal == nullptr) return then(std::move(asked), replies.front());
         std::move(asked).fail(Error(refusal->code, Outcome::not_applied, refusal->message));
       });
-}
-
-std::string who_asks(const Call& call) {
-  return "admin API, " + to_string(call.request().peer);
 }
 
 Routes queue_routes(Context& context) {

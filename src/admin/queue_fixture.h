@@ -78,7 +78,6 @@ class QueueFixture : public AdminFixture {
                    return queue.get();
                  },
                  .new_id = [this] { return queue::make_task_id(entropy.next()); },
-                 .url = "dir:/q",
                  .mark = [] { return std::string("m"); }};
 };
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "admin/queue_fixture.h"
+#include "core/queue/segment.h"
 
 namespace pawl::admin {
 namespace {
@@ -53,6 +54,16 @@ TEST_F(QueueTest, RefusesToCloseWhatIsNotNamed) {
         R"({"scope":"queue","for_seconds":1,"until":"2030-01-01T00:00:00Z"})",
         R"({"scope":"queue","until":"soon"})"}) {
     EXPECT_EQ(post("/v1/queue/close", body).status, 400) << body;
+  }
+}
+
+TEST_F(QueueTest, SaysThatADamagedLogIsNoFaultOfTheCallers) {
+  store.put({.name = queue::segment_name(0, 1), .body = "no segment"},
+            [](const Result<PutAnswer>& put) { EXPECT_TRUE(put.has_value()); });
+  timers.advance(Duration::seconds(10));
+  for (const Heard& heard : {post("/v1/tasks", R"({"task_type":"t"})"), get("/v1/tasks")}) {
+    EXPECT_EQ(heard.status, 503) << heard.body;
+    EXPECT_THAT(heard.body, HasSubstr("segment 1 of shard 0 is damaged"));
   }
 }
 

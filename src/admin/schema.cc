@@ -22,8 +22,8 @@ Schema text() {
 
 Schema text(std::size_t least, std::size_t most) {
   json::Object out = typed("string");
-  out.emplace("minLength", static_cast<std::int64_t>(least));
-  out.emplace("maxLength", static_cast<std::int64_t>(most));
+  out.emplace("minLength", least);
+  out.emplace("maxLength", most);
   return out;
 }
 

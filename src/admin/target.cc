@@ -2,20 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/bounds.h"
+#include "base/percent.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
 namespace pawl::admin {
 namespace {
-
-std::optional<int> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = ascii_lower(c);
-  if (lower >= 'a' && lower <= 'f') return lower - 'a' + 10;
-  return std::nullopt;
-}
 
 bool is_text(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -30,35 +25,20 @@ std::unexpected<Error> not_readable(std::string_view why) {
   return failure(Code::invalid, "the target of the request " + std::string(why));
 }
 
-// How a blank may be written.
-enum class Blank : std::uint8_t { escaped, plus };
-
-Result<std::string> decode_as(std::string_view text, Blank blank) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && blank == Blank::plus) {
-      out.push_back(' ');
-    } else if (text[i] != '%') {
-      out.push_back(text[i]);
-    } else {
-      const auto high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
-      const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
-      if (!high || !low) {
-        return not_readable("has a % without two hexadecimal digits; write %25 for the sign");
-      }
-      out.push_back(static_cast<char>(*high * 16 + *low));
-      i += 2;
-    }
-  }
-  if (!is_text(out)) return not_readable("holds a control character, or bytes that are no UTF-8");
-  return out;
+// In a query a plus is a blank, too.
+Result<std::string> decode_query(std::string_view text) {
+  std::string plain(text);
+  std::ranges::replace(plain, '+', ' ');
+  return decode(plain);
 }
 
 }  // namespace
 
 Result<std::string> decode(std::string_view text) {
-  return decode_as(text, Blank::escaped);
+  std::optional<std::string> out = percent_decoded(text);
+  if (!out) return not_readable("has a % without two hexadecimal digits; write %25 for the sign");
+  if (!is_text(*out)) return not_readable("holds a control character, or bytes that are no UTF-8");
+  return *std::move(out);
 }
 
 Result<Query> parse_query(std::string_view target) {
@@ -69,12 +49,12 @@ Result<Query> parse_query(std::string_view target) {
     const std::string_view part = take_until(rest, '&');
     if (part.empty()) continue;
     std::string_view value = part;
-    std::string name = PAWL_TRY(decode_as(take_until(value, '='), Blank::plus));
+    std::string name = PAWL_TRY(decode_query(take_until(value, '=')));
     const bool twice = std::ranges::any_of(query, [&](const auto& q) { return q.first == name; });
     if (twice) return not_readable("gives a parameter twice; give each once");
     if (query.size() == bounds::admin_parameters_max)
       return not_readable("has too many parameters");
-    query.emplace_back(std::move(name), PAWL_TRY(decode_as(value, Blank::plus)));
+    query.emplace_back(std::move(name), PAWL_TRY(decode_query(value)));
   }
   return query;
 }

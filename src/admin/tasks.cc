@@ -114,7 +114,7 @@ Schema submit_schema() {
        {"timeout_seconds", schema::whole(1, bounds::task_timeout_max.seconds_up()), false},
        {"delay_seconds", seconds, false},
        {"at", schema::instant(), false},
-       {"ttl_seconds", seconds, false},
+       {"ttl_seconds", schema::whole(1, seconds_max), false},
        {"expires_at", schema::instant(), false}});
 }
 
@@ -273,14 +273,11 @@ void submit_batch(Context& context, Call call) {
     }
     std::move(asked).answer(Object{{"tasks", std::move(all)}});
   };
-  queue->give(*std::move(commands), back<Replies>(context, std::move(call), tell));
+  queue->give(*std::move(commands), back_from_queue<Replies>(context, std::move(call), tell));
 }
 
 std::uint64_t count_of(const queue::Depth& depth, std::optional<queue::Status> status) {
-  if (!status) {
-    return depth.pending + depth.running + depth.completed + depth.failed + depth.cancelled +
-           depth.expired;
-  }
+  if (!status) return total(depth);
   switch (*status) {
     case queue::Status::pending:
       return depth.pending;
@@ -311,8 +308,7 @@ void tell_with_total(Context& context, Call call, Array tasks) {
     }
     const bool is_known = asked.text("key").empty();
     std::move(asked).answer(
-        Object{{"tasks", std::move(tasks)},
-               {"total", is_known ? Value(static_cast<std::int64_t>(total)) : Value()}});
+        Object{{"tasks", std::move(tasks)}, {"total", is_known ? Value(total) : Value()}});
   };
   queue->stats(back<queue::Stats>(context, std::move(call), std::move(tell)));
 }
@@ -329,18 +325,21 @@ void list(Context& context, Call call) {
     if (!id) return std::move(call).fail(id.error());
     filter.after = *id;
   }
-  filter.newest_first = call.text("order") == "changed";
-  if (filter.newest_first && filter.after) {
+  const std::string order = call.text("order");
+  if (order == "changed") filter.order = queue::TaskOrder::changed;
+  if (order == "due") filter.order = queue::TaskOrder::due;
+  if (filter.order != queue::TaskOrder::id && filter.after) {
     return std::move(call).refuse(http::ProblemCode::bad_request,
-                                  "after: it goes by ids, and order=changed does not");
+                                  "after: it goes by ids, and order=" + order + " does not");
   }
   using Tasks = std::vector<queue::Task>;
-  queue->list(std::move(filter),
-              back<Tasks>(context, std::move(call), [&context](Call asked, const Tasks& tasks) {
-                Array all;
-                for (const queue::Task& each : tasks) all.push_back(to_json(each));
-                tell_with_total(context, std::move(asked), std::move(all));
-              }));
+  queue->list(
+      std::move(filter),
+      back_from_queue<Tasks>(context, std::move(call), [&context](Call asked, const Tasks& tasks) {
+        Array all;
+        for (const queue::Task& each : tasks) all.push_back(to_json(each));
+        tell_with_total(context, std::move(asked), std::move(all));
+      }));
 }
 
 // A look at one task, whatever it is that is looked at.
@@ -350,26 +349,21 @@ void look(Context& context, Call call, void (TaskQueue::*ask)(queue::TaskId, Tas
   if (queue == nullptr) return;
   const Result<queue::TaskId> id = queue::parse_task_id(call.text("id"));
   if (!id) return std::move(call).refuse(http::ProblemCode::not_found, id.error().message);
-  (queue->*ask)(*id, back<T>(context, std::move(call), [](Call asked, const T& found) {
+  (queue->*ask)(*id, back_from_queue<T>(context, std::move(call), [](Call asked, const T& found) {
     std::move(asked).answer(to_json(found));
   }));
 }
 
 // Puts it on record, does it, and says what the task is then.
-void change(Context& context, Call call, std::string operation,
-            std::move_only_function<queue::Command(const Call&, const queue::TaskId&)> command_of) {
+void change(Context& context, Call call,
+            queue::Command (*command_of)(const Call&, const queue::TaskId&)) {
   TaskQueue* queue = queue_of(context, call);
   if (queue == nullptr) return;
   const Result<queue::TaskId> id = queue::parse_task_id(call.text("id"));
   if (!id) return std::move(call).refuse(http::ProblemCode::not_found, id.error().message);
-  const auto recorded = record_change(context, call,
-                                      {.type = audit::EventType::task,
-                                       .timestamp = context.clock.wall_now(),
-                                       .operation = std::move(operation),
-                                       .correlation = {},
-                                       .details = {{"task_id", to_string(*id)}}});
-  if (!recorded) return std::move(call).fail(recorded.error());
   queue::Command command = command_of(call, *id);
+  const auto recorded = record_deed(context, call, command);
+  if (!recorded) return std::move(call).fail(recorded.error());
   queue->give(
       {std::move(command)},
       back_with_reply(context, std::move(call), [id = *id](Call asked, const queue::Reply& reply) {
@@ -381,14 +375,16 @@ void change(Context& context, Call call, std::string operation,
 }
 
 void cancel(Context& context, Call call) {
-  change(context, std::move(call), "task cancel", [](const Call& asked, const queue::TaskId& id) {
-    return queue::Cancel{.id = id, .by = who_asks(asked), .why = asked.member("why")};
+  change(context, std::move(call), [](const Call& asked, const queue::TaskId& id) {
+    return queue::Command(
+        queue::Cancel{.id = id, .by = who_asks(asked), .why = asked.member("why")});
   });
 }
 
 void replay(Context& context, Call call) {
-  change(context, std::move(call), "task replay",
-         [](const Call&, const queue::TaskId& id) { return queue::Replay{.id = id}; });
+  change(context, std::move(call), [](const Call&, const queue::TaskId& id) {
+    return queue::Command(queue::Replay{.id = id});
+  });
 }
 
 Routes look_routes(Context& context) {
@@ -473,10 +469,12 @@ Routes task_routes(Context& context) {
   Routes routes = {
       {.path = "/v1/tasks",
        .id = "list_tasks",
-       .summary = "Tasks, by their ids or by their last change.",
+       .summary = "Tasks, by their ids, their last change or when they are due.",
        .parameters = {limit_in_query(),
-                      {"order", "id when absent; changed: those that changed last come first.",
-                       schema::word({"id", "changed"})},
+                      {"order",
+                       "id when absent; changed: those that changed last come first; due: those "
+                       "that were due first.",
+                       schema::word({"id", "changed", "due"})},
                       {"status", "Of this status alone.", status_word()},
                       {"type", "Of this type alone.", name},
                       {"key", "Of this key alone.", name},

@@ -35,6 +35,10 @@ TEST_F(TasksTest, SubmitsATaskAsItIsToldTo) {
   EXPECT_EQ(task.text("expires_at"), to_string(clock.wall_now() + Duration::minutes(10)));
 }
 
+TEST_F(TasksTest, TakesNoTimeToLiveForForEver) {
+  EXPECT_EQ(post("/v1/tasks", R"({"task_type":"t","ttl_seconds":0})").status, 400);
+}
+
 TEST_F(TasksTest, SubmitsOnceUnderOneIdOrName) {
   const std::string body = R"({"task_type":"t","id":"00000000000000000000abcd"})";
   EXPECT_EQ(post("/v1/tasks", body).text("fresh"), "true");
@@ -144,6 +148,9 @@ TEST_F(TasksTest, ListsThoseThatChangedLastAndSaysHowManyThereAre) {
   EXPECT_EQ(total("&status=pending&type=mail"), "1");
   EXPECT_EQ(total("&key=k"), "null");
   EXPECT_EQ(get("/v1/tasks?order=changed&after=" + made[0]).status, 400);
+  const Heard due = get("/v1/tasks?order=due&status=pending&limit=1");
+  EXPECT_THAT(due.body, HasSubstr(made[1])) << "of those that are left";
+  EXPECT_EQ(get("/v1/tasks?order=due&after=" + made[0]).status, 400);
 }
 
 TEST_F(TasksTest, IsOnRecordAsAPartOfItsCallersOperation) {
@@ -187,12 +194,7 @@ TEST_F(TasksTest, JoinsEachTaskOfABatch) {
 }
 
 TEST_F(TasksTest, SubmitsNothingOfABatchThatCannotBeOnRecord) {
-  while (audit.append({.type = audit::EventType::config,
-                       .timestamp = {},
-                       .operation = "full",
-                       .correlation = {},
-                       .details = {}})) {
-  }
+  fill_audit();
   const Heard heard = ask("POST", "/v1/task-batches", R"({"tasks":[{"task_type":"a"}]})",
                           "X-Correlation-Id: checkout-7\r\n");
   EXPECT_EQ(heard.status, 503);
@@ -256,12 +258,7 @@ TEST_F(TasksTest, SaysWhyThereIsNoQueue) {
 
 TEST_F(TasksTest, ChangesNothingThatCannotBePutOnRecord) {
   const std::string id = submitted("t");
-  while (audit.append({.type = audit::EventType::config,
-                       .timestamp = clock.wall_now(),
-                       .operation = "full",
-                       .correlation = {},
-                       .details = {}})) {
-  }
+  fill_audit();
   EXPECT_EQ(post("/v1/tasks/" + id + "/cancel").status, 503);
   EXPECT_THAT(get("/v1/tasks/" + id).body, Not(HasSubstr("cancelled\"")));
 }

@@ -4,7 +4,8 @@
 //           any thread. A tenant that was never seen has its plan and no usage; nobody is told
 //           apart by it. set_plan() is durable before it returns, and holds from the next request
 //           on; what was used stays used. saw() is to be called for every decision that a program
-//           was given, as the gateway does for requests.
+//           was given, as the gateway does for requests. A client without a name goes by
+//           anonymous@ADDRESS, and has no plan that could be changed.
 // Errors:   not_found for a bucket or a plan that no setting names; invalid for what is no tenant's
 //           name; those of the store.
 // Threads:  any.

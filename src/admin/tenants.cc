@@ -7,6 +7,7 @@ namespace {
 
 using json::Array;
 using json::Object;
+using json::text_or_null;
 using json::Value;
 
 Schema summary_schema() {
@@ -39,10 +40,6 @@ Value to_json(const TenantSummary& tenant) {
       {"last_seen", tenant.last_seen == Instant() ? Value() : Value(to_string(tenant.last_seen))}};
 }
 
-Value or_null(const std::string& text) {
-  return text.empty() ? Value() : Value(text);
-}
-
 }  // namespace
 
 Value usage_json(const TenantUsage& usage) {
@@ -57,11 +54,11 @@ Value usage_json(const TenantUsage& usage) {
                              {"near", bucket.near},
                              {"shadow", bucket.shadow},
                              {"plan", bucket.plan},
-                             {"next_plan", or_null(bucket.next_plan)}});
+                             {"next_plan", text_or_null(bucket.next_plan)}});
   }
   return Object{{"tenant", usage.tenant},
                 {"plan", usage.plan},
-                {"next_plan", or_null(usage.next_plan)},
+                {"next_plan", text_or_null(usage.next_plan)},
                 {"buckets", std::move(buckets)}};
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 using json::Array;
 using json::Object;
+using json::text_or_null;
 using json::Value;
 using webhook::Delivery;
 using webhook::State;
@@ -26,15 +27,11 @@ Schema delivery_schema() {
                          {"last_error", schema::or_null(schema::text())}});
 }
 
-Value or_null(const std::string& text) {
-  return text.empty() ? Value() : Value(text);
-}
-
 Value to_json(const Delivery& delivery) {
   const bool pending = delivery.state == State::pending;
   return Object{{"event_id", delivery.event_id},
                 {"type", delivery.type},
-                {"tenant", or_null(delivery.tenant)},
+                {"tenant", text_or_null(delivery.tenant)},
                 {"endpoint", delivery.endpoint},
                 {"state", to_string(delivery.state)},
                 {"attempts", delivery.attempts},
@@ -42,7 +39,7 @@ Value to_json(const Delivery& delivery) {
                 {"next_at", pending ? Value(to_string(delivery.next_at)) : Value()},
                 {"ended_at", pending ? Value() : Value(to_string(delivery.ended_at))},
                 {"last_status", delivery.last_status},
-                {"last_error", or_null(delivery.last_error)}};
+                {"last_error", text_or_null(delivery.last_error)}};
 }
 
 bool has_endpoints(const Context& context) {

@@ -6,6 +6,7 @@
 
 #include "adapter/memory/memory_outbox.h"
 #include "admin/admin_fixture.h"
+#include "core/audit/retry_event.h"
 
 namespace pawl::admin {
 namespace {
@@ -53,6 +54,19 @@ TEST_F(WebhooksTest, TakesAnEventOnceAndTellsOfItsDelivery) {
                     HasSubstr(R"("state":"pending")"), HasSubstr(R"("ended_at":null)")));
   EXPECT_EQ(listed.json().find("deliveries")->if_array()->size(), 1U);
   EXPECT_EQ(get("/v1/webhooks/deliveries?state=acknowledged").body, "{\"deliveries\":[]}\n");
+}
+
+TEST_F(WebhooksTest, NeedsNobodyForTheBreakerOfAnEndpointThatIsGone) {
+  RetryTally tally(audit);
+  context.retries = &tally;
+  ASSERT_TRUE(tally.append(to_event(audit::Breaker{
+      .subject = {.category = "RETRY_API_REQUEST", .operation = "send", .timestamp = {}},
+      .key = "webhook billing",
+      .state = audit::BreakerState::open})));
+  EXPECT_THAT(get("/v1/overview").body, HasSubstr(R"("name":"webhook billing")"));
+  ASSERT_TRUE(webhooks.set_endpoints({}));
+  admin.sample();
+  EXPECT_THAT(get("/v1/overview").body, HasSubstr(R"("breakers":[])"));
 }
 
 TEST_F(WebhooksTest, RefusesAnEventThatCannotBe) {

@@ -5,8 +5,8 @@
 //           from here, if it is the same queue (QueueOffice::mark), or the one that is there when
 //           no broker was heard yet; on a thread of its own. The mark is read before anything else
 //           is, and nothing is written before it is right: no queue is made there.
-// Trust:    where a broker says that its store is, is not gone to: it may be anybody, and our keys
-//           would be sent there. Without a ?store= there is no direct way.
+// Trust:    a broker is not asked where its store is: it may be anybody, and our keys would be sent
+//           there. Without a ?store= there is no direct way.
 // Threads:  any; open() and close() block.
 #pragma once
 

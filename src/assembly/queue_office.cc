@@ -27,7 +27,8 @@ using Replies = std::vector<queue::Reply>;
 
 std::unexpected<Error> no_queue(const std::string& where) {
   return failure(Code::not_found,
-                 "there is no queue at " + where + " yet: it is made by the first submit");
+                 "there is no queue at " + where +
+                     " yet: it is made by the first submit, worker, closing or limit");
 }
 
 // The settings of a queue, as they stand there.
@@ -37,6 +38,23 @@ Result<std::optional<std::string>> kept_settings(ObjectStore& store) {
   if (found) return std::move(found->body);
   if (found.error().code == Code::not_found) return std::nullopt;
   return std::unexpected(found.error());
+}
+
+// Made anew, it might have other shards than its tasks are in, and nobody would see them. Whoever
+// makes a queue writes its settings first: so they are read again behind the log that was found.
+Result<void> refuse_lost_settings(ObjectStore& store) {
+  for (const char* under : {"log/", "snapshot/"}) {
+    const auto found = PAWL_TRY(answer_of<Listing>(
+        [&](auto done) { store.list({.under = under, .limit = 1}, std::move(done)); }));
+    if (found.entries.empty()) continue;
+    if (PAWL_TRY(kept_settings(store))) return {};
+    return failure(Code::invalid,
+                   std::string(queue_settings_name) + " is missing at " + store.name() +
+                       ", though " + found.entries.front().name +
+                       " is there. Nothing is done: put it back as it was, from a backup or with "
+                       "the shards and kept_seconds that the queue was made with");
+  }
+  return {};
 }
 
 // One request: to create what is there must be refused. A store that does not only writes what it
@@ -135,7 +153,6 @@ struct QueueOffice::Rooms {
   Result<void> set_limits(const std::vector<queue::SetLimit>& limits);
   void close();
 
-  bool made = false;
   std::string new_mark;
   bool closed = false;
   std::unique_ptr<QueueStore> store;
@@ -157,10 +174,11 @@ Result<void> QueueOffice::Rooms::open_store(const QueueOfficeSettings& settings,
   if (const auto kept = PAWL_TRY(kept_settings(objects))) {
     return settings.changes ? try_condition(objects, *kept) : Result<void>();
   }
+  PAWL_TRY(refuse_lost_settings(objects));
   if (!settings.makes) return no_queue(objects.name());
   PAWL_TRY(probe_object_store(
-      objects, {.id = uuid_v7(parts.clock.wall_now(), parts.entropy.next()), .with_match = false}));
-  made = true;
+      objects, parts.clock,
+      {.id = uuid_v7(parts.clock.wall_now(), parts.entropy.next()), .with_match = false}));
   return {};
 }
 
@@ -170,7 +188,7 @@ Result<void> QueueOffice::Rooms::open_queue(const QueueOfficeSettings& settings,
   LocalQueue::Options options;
   options.settings = PAWL_TRY(answer_of<queue::Settings>(
       [&](auto done) { open_queue_settings(objects, settings.wanted, std::move(done)); }));
-  options.log.writer = settings.writer.empty() ? own_name() : settings.writer;
+  options.log.writer = own_name();
   options.log.follows = settings.follows;
   options.fires = settings.follows && settings.works;
   options.log.deadline = settings.deadline;
@@ -264,10 +282,6 @@ Result<std::string> QueueOffice::mark() {
     objects.put(std::move(put), std::move(done));
   }));
   return PAWL_TRY(read()).body;
-}
-
-bool QueueOffice::made_queue() const {
-  return rooms_->made;
 }
 
 void QueueOffice::close() {

@@ -48,7 +48,6 @@ struct QueueOfficeSettings {
   bool follows = true;                        // false: for whoever looks once and goes
   bool changes = true;                        // false: only looks
   bool works = true;                          // fires schedules; false: only looks or submits
-  std::string writer = {};                    // for people; empty: host and process
   Duration deadline = Duration::seconds(30);  // of a store that does not answer
   std::vector<queue::SetLimit> limits = {};   // set, where the queue has others
 };
@@ -70,7 +69,6 @@ class QueueOffice {
 
   TaskQueue& queue();
   Timers& timers();
-  bool made_queue() const;
   // What is the same wherever a URL leads to this queue, and nowhere else; written once. An error
   // for a queue by way of a broker.
   Result<std::string> mark();

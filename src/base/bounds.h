@@ -44,8 +44,6 @@ inline constexpr Duration tcp_silence_max = Duration::seconds(60);  // of a peer
 inline constexpr Duration tls_greeting_deadline = Duration::seconds(10);
 inline constexpr std::size_t upstream_idle_max = 256;            // kept-alive connections a loop
 inline constexpr std::size_t send_queue_bytes_max = 256 * 1024;  // then the other side is paused
-inline constexpr Duration upstream_connect_deadline = Duration::seconds(5);
-inline constexpr Duration upstream_answer_deadline = Duration::seconds(60);
 inline constexpr Duration drain_deadline = Duration::seconds(30);
 
 inline constexpr std::size_t idempotency_key_bytes_max = 255;

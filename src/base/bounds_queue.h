@@ -59,6 +59,8 @@ inline constexpr Duration worker_claim_wait = Duration::seconds(20);
 inline constexpr Duration worker_patience = Duration::seconds(30);    // with a queue that is away
 inline constexpr Duration worker_last_words = Duration::seconds(10);  // behind the end of a drain
 inline constexpr Duration worker_drain_max = Duration::hours(1);
+// Between the end of a handler by a signal, and the signal to the worker that came with it.
+inline constexpr Duration worker_hearing = Duration::milliseconds(500);
 inline constexpr Duration handler_grace = Duration::seconds(5);   // from SIGTERM to SIGKILL
 inline constexpr std::size_t handler_error_bytes_max = 3 * 1024;  // of standard error, its tail
 inline constexpr std::size_t handler_command_bytes_max = 64 * 1024;
@@ -68,7 +70,7 @@ inline constexpr Duration handler_reschedule = Duration::seconds(60);  // where 
 inline constexpr std::size_t broker_ask_bytes_max = 1000 * 1024;  // a little below admin_body_bytes
 inline constexpr std::size_t broker_tasks_max = 64;  // of one answer; more are asked for again
 inline constexpr std::size_t broker_answer_bytes_max = std::size_t{64} * 1024 * 1024;
-inline constexpr Duration broker_wait_max = Duration::seconds(20);   // of one claim
+inline constexpr Duration broker_wait_max = Duration::seconds(10);   // of one claim
 inline constexpr Duration broker_look_again = Duration::seconds(1);  // whether its client is there
 
 // Objects.

@@ -177,7 +177,7 @@ RC_GTEST_PROP(HttpDate, NoDamageMakesEitherReaderFall, ()) {
     text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
   }
   for (const auto& parsed : {parse_http_date(text), parse_instant(text)}) {
-    RC_ASSERT(parsed.has_value() || parsed.error().code == Code::invalid);
+    RC_ASSERT((parsed.has_value() || parsed.error().code == Code::invalid));
   }
 }
 

@@ -355,6 +355,8 @@ Value::~Value() = default;
 
 Value::Value(std::int64_t n) : value_(Number{std::to_string(n)}) {}
 
+Value::Value(std::uint64_t n) : value_(Number{std::to_string(n)}) {}
+
 Value Value::number(double n) {
   return Number{shortest(n)};
 }

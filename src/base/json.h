@@ -46,7 +46,9 @@ class Value {
   Value(std::nullptr_t) : value_(nullptr) {}
   Value(bool b) : value_(b) {}
   Value(std::int64_t n);
-  Value(int n) : Value(static_cast<std::int64_t>(n)) {}
+  Value(std::uint64_t n);
+  Value(int n) : Value(std::int64_t{n}) {}
+  Value(unsigned n) : Value(std::uint64_t{n}) {}
   static Value number(double n);  // shortest form that reads back the same; n must be finite
   Value(Number n) : value_(std::move(n)) {}
   Value(std::string s) : value_(std::move(s)) {}
@@ -69,6 +71,11 @@ class Value {
  private:
   std::variant<std::nullptr_t, bool, Number, std::string, Array, Object> value_;
 };
+
+// Null for a text that is empty, where that stands for none.
+inline Value text_or_null(std::string_view text) {
+  return text.empty() ? Value() : Value(text);
+}
 
 // The whole text must be one value. The error names line and column.
 Result<Value> parse(std::string_view text);

@@ -235,11 +235,18 @@ TEST(JsonAppendQuoted, PutsAMarkForEachByteThatIsNoText) {
 
 TEST(JsonValue, IsMadeFromPlainValues) {
   EXPECT_EQ(print(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
+  EXPECT_EQ(print(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615");
+  EXPECT_EQ(print(7U), "7");
   EXPECT_EQ(print(Value::number(0.1)), "0.1");
   EXPECT_EQ(print(Value::number(-0.0)), "0");
   EXPECT_EQ(print("text"), R"("text")");
   EXPECT_EQ(print(true), "true");
   EXPECT_EQ(print(Value()), "null");
+}
+
+TEST(JsonValue, IsNullForATextThatStandsForNone) {
+  EXPECT_EQ(print(text_or_null("")), "null");
+  EXPECT_EQ(print(text_or_null("a")), R"("a")");
 }
 
 TEST(JsonValue, FindsAMember) {

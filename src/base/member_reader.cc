@@ -96,4 +96,10 @@ std::int64_t MemberReader::within(std::string_view name, std::string_view text, 
   return fail(name), 0;
 }
 
+std::string MemberReader::wrong_among(std::size_t members) const {
+  if (!wrong_.empty()) return wrong_;
+  const json::Object* all = object_.if_object();
+  return all != nullptr && all->size() == members ? "" : "of another name";
+}
+
 }  // namespace pawl

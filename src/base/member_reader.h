@@ -55,6 +55,8 @@ class MemberReader {
   }
   // Empty: everything made sense.
   const std::string& wrong() const { return wrong_; }
+  // The same, and there are so many members: those that were read, and no others.
+  std::string wrong_among(std::size_t members) const;
 
  private:
   std::int64_t within(std::string_view name, std::string_view text, std::int64_t max);

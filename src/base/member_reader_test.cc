@@ -70,5 +70,18 @@ TEST(MemberReader, WantsAsManyIntegersAsAreAskedFor) {
   }
 }
 
+TEST(MemberReader, TellsOfMembersThatNobodyRead) {
+  const json::Value object = parsed(R"({"a":"x","b":true})");
+  MemberReader reader(object);
+  (void)reader.word("a");
+  EXPECT_EQ(reader.wrong_among(1), "of another name");
+  (void)reader.truth("b");
+  EXPECT_EQ(reader.wrong_among(2), "");
+  (void)reader.word("c");
+  EXPECT_EQ(reader.wrong_among(3), "c");
+  const json::Value none;
+  EXPECT_EQ(MemberReader(none).wrong_among(0), "of another name") << "it is no object";
+}
+
 }  // namespace
 }  // namespace pawl

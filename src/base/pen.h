@@ -26,7 +26,8 @@ class Pen {
   // As it is. Inlined, so that a literal is a few moves.
   [[gnu::always_inline]] Pen& put(std::string_view words) {
     PAWL_ASSERT(words.size() <= room());
-    std::memcpy(at_, words.data(), words.size());
+    // Words that were never set point nowhere, where memcpy must not be sent.
+    if (!words.empty()) std::memcpy(at_, words.data(), words.size());
     at_ += words.size();
     return *this;
   }

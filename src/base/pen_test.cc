@@ -28,6 +28,13 @@ TEST(Pen, WritesTheOutermostNumbers) {
   EXPECT_EQ(out, "-9223372036854775808 9223372036854775807");
 }
 
+// Only the sanitizer sees it.
+TEST(Pen, WritesNothingForWordsThatWereNeverSet) {
+  std::string out = "before";
+  append_with_pen(out, 1, [](Pen& pen) { pen.put({}); });
+  EXPECT_EQ(out, "before");
+}
+
 TEST(Pen, FillsItsRoomAndNoMore) {
   std::string out;
   append_with_pen(out, 3, [](Pen& pen) { pen.put("abc"); });

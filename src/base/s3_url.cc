@@ -112,9 +112,10 @@ Result<S3Url> parse_s3_url(std::string_view text) {
   S3Url url;
   url.bucket = take_until(place, '/');
   if (!is_bucket(url.bucket)) {
-    return wrong(
-        "a bucket has 3 to 63 lower-case letters, digits, '-' and '.', with a letter or "
-        "digit at both ends");
+    return failure(Code::invalid,
+                   "not an S3 URL: the bucket is '" + url.bucket +
+                       "', and S3 takes names of 3 to 63 characters: lower-case letters, digits, "
+                       "'-' and '.', with a letter or digit at both ends");
   }
   if (place.ends_with('/')) place.remove_suffix(1);
   if (!is_prefix(place)) {

@@ -39,11 +39,11 @@ TEST(S3Url, LeavesTheUsualPortOut) {
 TEST(S3Url, SaysWhatIsWrong) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"http://tasks", "begins with s3://"},
-      {"s3://", "a bucket has"},
-      {"s3://ab", "a bucket has"},
-      {"s3://Tasks", "a bucket has"},
-      {"s3://-tasks", "a bucket has"},
-      {"s3://a..b", "a bucket has"},
+      {"s3://", "names of 3 to 63 characters"},
+      {"s3://ab", "names of 3 to 63 characters"},
+      {"s3://Tasks", "names of 3 to 63 characters"},
+      {"s3://-tasks", "names of 3 to 63 characters"},
+      {"s3://a..b", "names of 3 to 63 characters"},
       {"s3://tasks//a", "a prefix has"},
       {"s3://tasks/a//", "a prefix has"},
       {"s3://tasks/../a", "a prefix has"},

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/sha256_block.h"
+#include "base/text.h"
 
 namespace pawl {
 namespace {
@@ -25,14 +26,6 @@ template <class Number>
 void put_big_endian(std::uint8_t* at, Number number) {
   if constexpr (std::endian::native == std::endian::little) number = std::byteswap(number);
   std::memcpy(at, &number, sizeof(number));
-}
-
-// 0 … 15, or -1.
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 }  // namespace

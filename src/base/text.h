@@ -24,6 +24,15 @@ constexpr char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+// Of a hexadecimal digit; -1: it is none.
+constexpr int lower_hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+constexpr int hex_value(char c) {
+  return lower_hex_value(ascii_lower(c));
+}
+
 // Nothing but ASCII characters that leave ink.
 constexpr bool is_visible(std::string_view text) {
   for (const char c : text) {

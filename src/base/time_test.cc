@@ -50,6 +50,7 @@ TEST(Duration, RoundsUpToWholeUnits) {
   EXPECT_EQ((Duration::seconds(1) + Duration::nanoseconds(1)).seconds_up(), 2);
   EXPECT_EQ(Duration().milliseconds_up(), 0);
   EXPECT_EQ(Duration::nanoseconds(-1).seconds_up(), 0);
+  EXPECT_EQ(Duration::seconds(61).up_in(Duration::minutes(1)), 2);
 }
 
 TEST(Duration, SaturatesInsteadOfWrapping) {
@@ -58,6 +59,13 @@ TEST(Duration, SaturatesInsteadOfWrapping) {
   EXPECT_LT(Duration::seconds(-1) - Duration::max(), Duration::hours(-1));
   EXPECT_EQ(Instant::max() + Duration::seconds(1), Instant::max());
   EXPECT_GT(Instant::max() - Instant::from_ns(-5), Duration());
+}
+
+TEST(Duration, IsDividedDownToWholeNanoseconds) {
+  EXPECT_EQ(Duration::seconds(1) / 3, Duration::nanoseconds(333'333'333));
+  EXPECT_EQ(Duration::nanoseconds(-7) / 2, Duration::nanoseconds(-3));
+  EXPECT_EQ(Duration::nanoseconds(2) / 3, Duration());
+  EXPECT_EQ(Duration::nanoseconds(std::numeric_limits<std::int64_t>::min()) / -1, Duration::max());
 }
 
 static_assert(!std::is_convertible_v<Instant, SteadyInstant>,

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 
 namespace pawl {
@@ -54,6 +56,30 @@ bool is_printable(std::string_view text) {
     text.remove_prefix(bytes);
   }
   return true;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t bytes = first_utf8_character(text).bytes;
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
+std::string well_formed(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t bytes = first_utf8_character(text).bytes;
+    if (bytes == 0) {
+      append_utf8(out, 0xFFFD);
+    } else {
+      out.append(text, 0, bytes);
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return out;
 }
 
 void append_utf8(std::string& out, char32_t code) {

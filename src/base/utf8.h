@@ -18,8 +18,14 @@ struct Utf8Character {
 
 Utf8Character first_utf8_character(std::string_view text);
 
+// Nothing but well-formed characters.
+bool is_utf8(std::string_view text);
+
 // Text in which every character is one that a terminal shows.
 bool is_printable(std::string_view text);
+
+// With U+FFFD in place of each byte that belongs to no well-formed character.
+std::string well_formed(std::string_view text);
 
 // The code point must be one that UTF-8 can hold: no surrogate, at most U+10FFFF.
 void append_utf8(std::string& out, char32_t code);

@@ -67,6 +67,20 @@ TEST(Utf8, WritesNoSurrogate) {
   EXPECT_DEATH(append_utf8(text, 0x110000), "");
 }
 
+TEST(Utf8, PutsASignInPlaceOfEveryByteThatIsNoCharacter) {
+  EXPECT_EQ(well_formed(""), "");
+  EXPECT_EQ(well_formed("a\0b é€😀"sv), "a\0b é€😀"sv);
+  EXPECT_EQ(well_formed("caf\xE9"sv), "caf\uFFFD");
+  EXPECT_EQ(well_formed("\xE2\x82 \xFF!"sv), "\uFFFD\uFFFD \uFFFD!");
+}
+
+TEST(Utf8, TellsWhatIsTextAllThrough) {
+  EXPECT_TRUE(is_utf8(""));
+  EXPECT_TRUE(is_utf8("a\0b é€😀"sv));
+  EXPECT_FALSE(is_utf8("é\xE2\x82"sv));
+  EXPECT_FALSE(is_utf8("caf\xE9!"sv));
+}
+
 TEST(Utf8, TellsWhatCanBePrinted) {
   EXPECT_TRUE(is_printable(""));
   EXPECT_TRUE(is_printable(" a\u00a0é€😀"));

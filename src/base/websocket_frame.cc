@@ -57,15 +57,6 @@ void append_big_endian(std::string& out, std::uint64_t number, int bytes) {
   }
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t bytes = first_utf8_character(text).bytes;
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
-}
-
 // Those that an application may send (RFC 6455, section 7.4).
 bool may_close_with(std::uint64_t code) {
   return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||

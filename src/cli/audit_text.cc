@@ -44,10 +44,6 @@ std::string fixed(double number, int places) {
   return {digits.data(), end};
 }
 
-json::Value count(std::uint64_t number) {
-  return static_cast<std::int64_t>(number);
-}
-
 json::Value rounded(const std::optional<double>& number) {
   return number ? json::Value(json::Number{fixed(*number, 4)}) : json::Value();
 }
@@ -117,24 +113,24 @@ std::string stats_text(const StatsView& view) {
 std::string stats_json(const StatsView& view) {
   json::Object categories;
   for (const auto& [name, of] : view.stats.categories()) {
-    categories.emplace(name, json::Object{{"attempts", count(of.attempts)},
-                                          {"retries", count(of.retries)},
-                                          {"succeeded", count(of.succeeded)},
-                                          {"exhausted", count(of.exhausted)},
-                                          {"replayed", count(of.replayed)},
+    categories.emplace(name, json::Object{{"attempts", of.attempts},
+                                          {"retries", of.retries},
+                                          {"succeeded", of.succeeded},
+                                          {"exhausted", of.exhausted},
+                                          {"replayed", of.replayed},
                                           {"success_rate", rounded(of.success_rate())},
                                           {"average_attempts", rounded(of.average_attempts())}});
   }
   const std::uint64_t last = view.stats.retry_rate().in_minute_before(view.now);
   const auto& peak = view.stats.peak();
-  json::Object rate{{"last_minute", count(last)},
-                    {"highest_minute", count(peak ? peak->retries : 0)},
+  json::Object rate{{"last_minute", last},
+                    {"highest_minute", peak ? peak->retries : 0},
                     {"highest_at", peak ? json::Value(to_string(peak->at)) : json::Value()},
-                    {"alert_above", count(view.alert_above)},
+                    {"alert_above", view.alert_above},
                     {"alert", last > view.alert_above}};
   const json::Object result{{"file", view.file},
-                            {"records", count(view.stats.records())},
-                            {"unreadable", count(view.stats.unreadable())},
+                            {"records", view.stats.records()},
+                            {"unreadable", view.stats.unreadable()},
                             {"categories", std::move(categories)},
                             {"retry_rate", std::move(rate)}};
   return json::print(result) + "\n";

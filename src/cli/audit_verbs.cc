@@ -65,26 +65,22 @@ Result<AuditVerdict> verify(const std::string& path, std::optional<audit::Anchor
   return check->verdict();
 }
 
-json::Value number(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
-
 std::string verdict_json(const std::string& path, const AuditVerdict& verdict) {
   json::Value flaw;
   if (verdict.flaw) {
     flaw = json::Object{{"fault", to_string(verdict.flaw->fault)},
                         {"file", verdict.flawed_file},
-                        {"line", number(verdict.flaw->line)},
+                        {"line", verdict.flaw->line},
                         {"message", verdict.flaw->message}};
   }
   json::Value anchor;
   if (verdict.anchor) {
-    anchor = json::Object{{"seq", number(verdict.anchor->seq)}, {"hash", verdict.anchor->hash}};
+    anchor = json::Object{{"seq", verdict.anchor->seq}, {"hash", verdict.anchor->hash}};
   }
   const json::Object result{{"file", path},
-                            {"files", number(verdict.files)},
-                            {"verified", number(verdict.verified)},
-                            {"last_seq", number(verdict.head.seq)},
+                            {"files", verdict.files},
+                            {"verified", verdict.verified},
+                            {"last_seq", verdict.head.seq},
                             {"last_hash", verdict.head.hash},
                             {"anchor", std::move(anchor)},
                             {"flaw", std::move(flaw)}};

@@ -86,9 +86,16 @@ Finding check_admin_address(const config::Admin& admin) {
   return check_address("admin address", admin.listen, "server.admin.listen", admin.listen);
 }
 
-Finding check_upstream(const config::Upstream& upstream) {
+Finding check_upstream(const config::Upstream& upstream, bool is_default) {
   const net::Target target{.host = upstream.host, .port = upstream.port};
-  if (const Result<void> reached = reach(target); !reached) {
+  const Result<void> reached = reach(target);
+  if (!reached && is_default) {
+    return {.check = "upstream",
+            .health = Health::warn,
+            .found = reached.error().message + " (the default: none is named)",
+            .advice = "name the service in server.upstream, if pawl is to stand in front of one"};
+  }
+  if (!reached) {
     return {.check = "upstream",
             .health = Health::fail,
             .found = reached.error().message,

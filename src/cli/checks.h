@@ -22,7 +22,8 @@ Finding check_configuration(const std::string& file, const config::Loaded& loade
 Finding check_guarded_address(const config::Server& server);
 Finding check_admin_address(const config::Admin& admin);
 
-Finding check_upstream(const config::Upstream& upstream);
+// `is_default`: nobody has named one, so there need be none.
+Finding check_upstream(const config::Upstream& upstream, bool is_default);
 
 // Whether it answers, and keeps what it is given (limit_checks.cc).
 std::vector<Finding> check_limit_stores(const config::Limits& limits, Clock& clock);

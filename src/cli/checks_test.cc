@@ -282,11 +282,13 @@ TEST(CheckUpstream, SaysWhetherItCanBeReached) {
   {
     const std::unique_ptr<net::Loop> loop = net::Loop::make();
     port = loop->listen(parse_endpoint("127.0.0.1:0").value(), [](net::StreamPtr) {})->port;
-    EXPECT_EQ(check_upstream({.host = "127.0.0.1", .port = port}).health, Health::ok);
+    EXPECT_EQ(check_upstream({.host = "127.0.0.1", .port = port}, false).health, Health::ok);
   }
-  const Finding finding = check_upstream({.host = "127.0.0.1", .port = port});
+  const Finding finding = check_upstream({.host = "127.0.0.1", .port = port}, false);
   EXPECT_EQ(finding.health, Health::fail);
   EXPECT_THAT(finding.advice, HasSubstr("server.upstream"));
+  const Finding default_one = check_upstream({.host = "127.0.0.1", .port = port}, true);
+  EXPECT_EQ(default_one.health, Health::warn) << "who has only a queue needs none";
 }
 
 }  // namespace

@@ -90,8 +90,9 @@ std::string asked(std::string_view verb, std::string_view typed) {
 std::string bash_asked(std::string_view verb) {
   return verb.empty() ? "" : " \"$(" + asked(verb, "\"$cur\"") + ")\"";
 }
+// Each line is a name, whatever blanks are in it.
 std::string zsh_asked(std::string_view verb) {
-  return "($(" + asked(verb, "\"$PREFIX\"") + "))";
+  return "(${(f)\"$(" + asked(verb, "\"$PREFIX\"") + ")\"})";
 }
 std::string fish_asked(std::string_view verb) {
   return "(" + asked(verb, "(commandline -ct | string replace -r '^--[a-z]*=' '')") + ")";
@@ -148,7 +149,9 @@ std::string zsh_action(const Value& value) {
   if (!value.choices.empty()) return "(" + joined(value.choices) + ")";
   if (value.asks.empty()) return value.is_file ? "_files" : " ";
   if (!value.is_file) return zsh_asked(value.asks);
-  return "{_alternative \"files:file:_files\" \"names:name:" + zsh_asked(value.asks) + "\"}";
+  // Ids: what stands in these quotes is taken apart once more.
+  return "{_alternative \"files:file:_files\" \"names:name:($(" + asked(value.asks, "\"$PREFIX\"") +
+         "))\"}";
 }
 
 std::string zsh_value(const Value& value) {
@@ -243,40 +246,53 @@ std::string bash_completions(std::span<const Verb> verbs) {
 
 # _pawl_reply words|files|both WORDS [LINES]
 _pawl_reply() {
-  local candidates=() line
+  local candidates=() line quoted
   [[ $1 == files ]] || mapfile -t candidates < <(compgen -W "$2" -- "$cur")
   COMPREPLY=("${candidates[@]}")
   # Names that somebody else chose: nothing in them is expanded.
   while IFS= read -r line; do
-    [[ -n $line && $line == "$cur"* ]] || continue
-    printf -v line %q "$line"
-    COMPREPLY+=("$line")
+    printf -v quoted %q "$line"
+    [[ -n $line && ( $line == "$cur"* || $quoted == "$cur"* ) ]] || continue
+    COMPREPLY+=("$quoted")
   done <<< "${3-}"
-  [[ $1 == words ]] && return
-  compopt -o filenames 2>/dev/null
-  mapfile -t candidates < <(compgen -f -- "$cur")
-  COMPREPLY+=("${candidates[@]}")
+  if [[ $1 != words ]]; then
+    compopt -o filenames 2>/dev/null
+    mapfile -t candidates < <(compgen -f -- "$cur")
+    COMPREPLY+=("${candidates[@]}")
+  fi
+  # To readline a word begins anew behind a colon.
+  [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] || return 0
+  COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*:}"}"}")
 }
 
 _pawl_ask() {
   local i config=()
-  for ((i = 1; i < COMP_CWORD - 1; ++i)); do
-    [[ ${COMP_WORDS[i]} == --config ]] || continue
-    config=(--config "${COMP_WORDS[i+1]}")
-    [[ ${COMP_WORDS[i+1]} == '=' ]] && config=(--config "${COMP_WORDS[i+2]}")
+  for ((i = 1; i < ${#words[@]} - 2; ++i)); do
+    [[ ${words[i]} == --config ]] || continue
+    config=(--config "${words[i+1]}")
+    [[ ${words[i+1]} == '=' ]] && config=(--config "${words[i+2]}")
   done
   pawl "$@" "${config[@]}" 2>/dev/null
 }
 
 _pawl() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} place='' word
+  local words=("${COMP_WORDS[0]}") word place=''
+  # To bash a colon is a word of its own; here it is a part of one.
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    if [[ -n $word && ( -z ${word//:/} || ${words[-1]} == *: ) ]]; then
+      words[-1]+=$word
+    else
+      words+=("$word")
+    fi
+  done
+  local cur=${words[-1]} prev=${words[-2]}
   # To bash the = of --option=value is a word of its own.
   if [[ $cur == '=' ]]; then
     cur=''
   elif [[ $prev == '=' ]]; then
-    prev=${COMP_WORDS[COMP_CWORD-2]}
+    prev=${words[-3]}
   fi
-  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  for word in "${words[@]:1:${#words[@]}-2}"; do
     case "$place $word" in
     )" + case_patterns(verbs) +
          R"()

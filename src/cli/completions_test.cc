@@ -93,7 +93,8 @@ constexpr Verb humming[] = {{.path = "hum",
 TEST(Completions, AskPawlForWhatOnlyItKnows) {
   EXPECT_THAT(bash_completions(humming), HasSubstr("'hum') _pawl_reply words '--config --help' "
                                                    "\"$(_pawl_ask song list)\""));
-  EXPECT_THAT(zsh_completions(humming), HasSubstr("'*:SONG:($(_pawl_ask song list))'"));
+  EXPECT_THAT(zsh_completions(humming),
+              HasSubstr(R"zsh('*:SONG:(${(f)"$(_pawl_ask song list)"})')zsh"));
   EXPECT_THAT(fish_completions(humming), HasSubstr("-a '(_pawl_ask song list)'"));
 }
 

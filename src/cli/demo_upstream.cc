@@ -25,7 +25,7 @@ server::Response answer(const server::Request& request, std::int64_t served) {
   seen["method"] = request.method;
   seen["path"] = request.path();
   seen["tenant"] = request.header("X-Tenant-Id");
-  seen["body_bytes"] = static_cast<std::int64_t>(request.body.size());
+  seen["body_bytes"] = request.body.size();
   const bool fails = request.path() == "/fail";
   return {.status = fails ? 500 : 200,
           .body = json::print(json::Value(std::move(seen))) + "\n",

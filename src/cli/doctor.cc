@@ -56,8 +56,9 @@ std::vector<Finding> examine(const std::string& config_file, Clock& clock) {
   if (loaded) {
     findings.push_back(check_guarded_address(loaded->server));
     findings.push_back(check_admin_address(loaded->server.admin));
+    const bool is_default = loaded->server.upstreams == config::Config().server.upstreams;
     for (const config::Upstream& upstream : loaded->server.upstreams) {
-      findings.push_back(check_upstream(upstream));
+      findings.push_back(check_upstream(upstream, is_default));
     }
     std::ranges::move(check_limit_stores(loaded->limits, clock), std::back_inserter(findings));
     findings.push_back(check_record_store(loaded->idempotency, clock));

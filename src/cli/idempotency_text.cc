@@ -27,19 +27,6 @@ std::string word(std::string_view text) {
   return plain ? std::string(text) : quoted(text);
 }
 
-bool is_text(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::size_t size = first_utf8_character(bytes).bytes;
-    if (size == 0) return false;
-    bytes.remove_prefix(size);
-  }
-  return true;
-}
-
-json::Value number(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
-
 json::Object members_of(const KeptRecord& kept) {
   const Record& record = kept.record;
   const bool in_flight = record.status == idempotency::Status::in_flight;
@@ -47,12 +34,12 @@ json::Object members_of(const KeptRecord& kept) {
       {"tenant", kept.key.scope},
       {"key", kept.key.key},
       {"status", to_string(record.status)},
-      {"fence", number(record.fence)},
+      {"fence", record.fence},
       {"fingerprint", record.fingerprint},
       {"created_at", to_string(record.created_at)},
       {"lease_until", in_flight ? json::Value(to_string(record.lease_until)) : json::Value()},
       {"expires_at", to_string(record.expires_at)},
-      {"replays", number(record.replays)},
+      {"replays", record.replays},
       {"tombstone", record.response.tombstone},
   };
 }
@@ -100,7 +87,7 @@ std::string record_text(const KeptRecord& kept) {
   if (record.status != idempotency::Status::done) return out;
   const std::string& body = record.response.body;
   return out + line("result", record.response.tombstone ? "was too large to be kept"
-                              : is_text(body)           ? quoted(body)
+                              : is_utf8(body)           ? quoted(body)
                                               : std::to_string(body.size()) + " bytes, not text");
 }
 
@@ -110,8 +97,8 @@ std::string record_json(const KeptRecord& kept) {
   json::Object members = members_of(kept);
   members["metadata"] = response.metadata;
   members["result"] =
-      has_result && is_text(response.body) ? json::Value(response.body) : json::Value();
-  members["result_bytes"] = number(response.body.size());
+      has_result && is_utf8(response.body) ? json::Value(response.body) : json::Value();
+  members["result_bytes"] = response.body.size();
   return json::print(members) + "\n";
 }
 

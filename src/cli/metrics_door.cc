@@ -58,7 +58,7 @@ void MetricsDoor::tick() {
   }
   if (found) queue_->update(*found, session_.queue().view(), session_.clock().wall_now());
   if (ticks_++ % ticks_a_look == 0) {
-    session_.queue().stats([look = look_](Result<queue::Stats> stats) {
+    session_.queue().followed_stats([look = look_](Result<queue::Stats> stats) {
       const std::lock_guard lock(look->mutex);
       if (stats) look->found = *std::move(stats);
     });

@@ -1,8 +1,9 @@
 // MetricsDoor: the numbers of a worker, and of the queue it works on, for whoever asks on
 // `pawl work --metrics`.
 //
-// Contract: GET /metrics. The queue is looked at every ten seconds, so that a bucket is not asked
-//           much more often than without; not at all where it is a broker's, which serves its own.
+// Contract: GET /metrics. The queue is looked at every ten seconds, as the worker follows it: a
+//           bucket is asked no more often than without; and not at all where it is a broker's,
+//           which serves its own.
 // Threads:  the loop's. The session outlives it.
 #pragma once
 

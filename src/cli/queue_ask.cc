@@ -140,7 +140,11 @@ Result<void> read_rest(const Arguments& arguments, std::string_view verb, queue:
   submit.at = PAWL_TRY(instant_of(arguments, "--at", verb));
   if (delay && submit.at) return usage(verb, "give --delay or --at, not both");
   submit.delay = delay.value_or(Duration());
-  submit.time_to_live = PAWL_TRY(duration_of(arguments, "--ttl", verb)).value_or(Duration());
+  const auto time_to_live = PAWL_TRY(duration_of(arguments, "--ttl", verb));
+  if (time_to_live == Duration()) {
+    return usage(verb, "--ttl must be more than 0; without it the task never expires");
+  }
+  submit.time_to_live = time_to_live.value_or(Duration());
   return {};
 }
 
@@ -232,6 +236,11 @@ Result<void> read_amounts(const Arguments& arguments, std::string_view verb,
   }
   limit.running = static_cast<std::uint32_t>(
       PAWL_TRY(whole_of(arguments, "--running", verb, any_count)).value_or(0));
+  if (arguments.has("--running") && limit.running == 0) {
+    return usage(verb,
+                 "--running is 0, and is to be 1 or more; 'pawl limit remove' takes a limit "
+                 "away, 'pawl close' lets nothing run");
+  }
   if (limit.rate == 0 && limit.running == 0) {
     return usage(verb, "give --rate, --running or both; 'pawl limit remove' takes a limit away");
   }

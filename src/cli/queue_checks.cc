@@ -32,15 +32,15 @@ Finding broken(const char* check, const Error& error) {
           .found = error.message,
           .advice = error.code == Code::invalid
                         ? "correct the setting, or name another store"
-                        : "look at the store, and at the credentials in the environment; tasks "
-                          "can neither be submitted nor claimed until then"};
+                        : "look at the store: its disk, or its server and the credentials in the "
+                          "environment; tasks can neither be submitted nor claimed until then"};
 }
 
 Finding check_depth(const config::Config& config, const QueueOffice::Parts& parts) {
   const auto office = QueueOffice::open(queue_settings(config, Opens::look), parts);
   if (!office && office.error().code == Code::not_found) {
     return {.check = depth_check,
-            .found = "not there yet; it is made by the first submit",
+            .found = "not there yet; it is made by the first submit, worker, closing or limit",
             .advice = ""};
   }
   if (!office && office.error().code == Code::invalid) {
@@ -115,9 +115,10 @@ std::vector<Finding> check_queue_store(const config::Config& config, Clock& cloc
   std::error_code ignored;
   const bool is_folder = place->kind == QueueUrl::Kind::directory;
   if (is_folder && !std::filesystem::exists(place->path, ignored)) {
-    return {{.check = store_check,
-             .found = url + ": not there yet; it is made by the first submit",
-             .advice = ""}};
+    return {
+        {.check = store_check,
+         .found = url + ": not there yet; it is made by the first submit, worker, closing or limit",
+         .advice = ""}};
   }
   if (place->kind == QueueUrl::Kind::broker) return {check_depth(config, parts)};
   std::vector<Finding> findings;
@@ -125,7 +126,7 @@ std::vector<Finding> check_queue_store(const config::Config& config, Clock& cloc
     const auto store = QueueStore::open(url, parts);
     if (!store) return {broken(store_check, store.error())};
     const auto probed =
-        probe_object_store((*store)->objects(),
+        probe_object_store((*store)->objects(), clock,
                            {.id = uuid_v7(clock.wall_now(), entropy.next()), .with_match = false});
     if (!probed) return {broken(store_check, probed.error())};
     findings.push_back({.check = store_check,

@@ -23,8 +23,18 @@ inline std::string lined(const json::Value& value) {
 }
 
 inline Shown shown_now(QueueSession& session) {
-  return {.now = session.clock().wall_now(),
+  return {.now = session.now(),
           .colour = wants_colour(::isatty(STDOUT_FILENO) == 1, environment())};
+}
+
+inline Result<queue::Stats> stats_of(QueueSession& session) {
+  return session.ask<queue::Stats>(
+      [](TaskQueue& queue, auto done) { queue.stats(std::move(done)); });
+}
+
+inline Result<queue::History> history_of(QueueSession& session, queue::TaskId id) {
+  return session.ask<queue::History>(
+      [&](TaskQueue& queue, auto done) { queue.history(id, std::move(done)); });
 }
 
 // Every task that fits, page after page (of at most so many). The visitor says whether to go on.

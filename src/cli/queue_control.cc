@@ -17,7 +17,7 @@ namespace {
 
 Result<int> close_scope(QueueSession& session, const Arguments& arguments) {
   const ScopeAsked asked = PAWL_TRY(scope_of(arguments, "close"));
-  const Instant until = PAWL_TRY(until_of(arguments, "close", session.clock().wall_now()));
+  const Instant until = PAWL_TRY(until_of(arguments, "close", session.now()));
   const auto spread = PAWL_TRY(duration_of(arguments, "--spread", "close"));
   PAWL_TRY(session.give_one(queue::Close{.scope = asked.scope,
                                          .name = asked.name,
@@ -117,7 +117,7 @@ Result<int> create_schedule(QueueSession& session, const Arguments& arguments) {
                          .terms = submit.terms,
                          .enabled = !arguments.has("--disabled")};
   set.terms.input = inputs.front();
-  const Result<Instant> first = first_firing(set, session.clock().wall_now());
+  const Result<Instant> first = first_firing(set, session.now());
   if (!first) return std::unexpected(usage_error(verb, first.error().message));
   set.next = *first;
   PAWL_TRY(session.give_one(set));
@@ -131,7 +131,7 @@ Result<int> list_schedules(QueueSession& session, const Arguments& arguments) {
     for (const queue::Schedule& each : schedules) all.push_back(to_json(each));
     print(lined(json::Object{{"schedules", std::move(all)}}));
   } else if (arguments.has("--names")) {
-    for (const queue::Schedule& each : schedules) print(word(each.set.name) + "\n");
+    for (const queue::Schedule& each : schedules) print(name_line(each.set.name));
   } else {
     print(schedules_text(schedules, shown_now(session)));
   }
@@ -147,7 +147,7 @@ Result<int> show_schedule(QueueSession& session, const Arguments& arguments) {
 Result<int> set_enabled(QueueSession& session, const Arguments& arguments, bool enabled) {
   queue::Schedule schedule = PAWL_TRY(schedule_named(session, arguments.value("NAME")));
   schedule.set.enabled = enabled;
-  schedule.set.next = PAWL_TRY(first_firing(schedule.set, session.clock().wall_now()));
+  schedule.set.next = PAWL_TRY(first_firing(schedule.set, session.now()));
   schedule.next = schedule.set.next;
   PAWL_TRY(session.give_one(schedule.set));
   return tell(session, arguments, schedule);

@@ -16,6 +16,13 @@ metrics::Counter& event(metrics::Registry& registry, metrics::LabelValue name) {
                           {{"event", name}});
 }
 
+std::vector<metrics::Counter*> events_in(metrics::Registry& registry) {
+  return {
+      &event(registry, "submitted"), &event(registry, "claimed"),   &event(registry, "completed"),
+      &event(registry, "failed"),    &event(registry, "retried"),   &event(registry, "rescheduled"),
+      &event(registry, "timed_out"), &event(registry, "cancelled"), &event(registry, "expired")};
+}
+
 metrics::Counter& request(metrics::Registry& registry, metrics::LabelValue kind) {
   return registry.counter("pawl_queue_requests_total", "Requests to the queue's store, by kind.",
                           {{"kind", kind}});
@@ -36,11 +43,6 @@ void add(metrics::Counter& counter, std::uint64_t now, std::uint64_t& told) {
 
 QueueMetrics::QueueMetrics(metrics::Registry& registry)
     : registry_(registry),
-      events_{&event(registry, "submitted"), &event(registry, "claimed"),
-              &event(registry, "completed"), &event(registry, "failed"),
-              &event(registry, "retried"),   &event(registry, "rescheduled"),
-              &event(registry, "timed_out"), &event(registry, "cancelled"),
-              &event(registry, "expired")},
       requests_{&request(registry, "put"), &request(registry, "get"), &request(registry, "list"),
                 &request(registry, "delete")},
       commits_(registry.counter("pawl_queue_commits_total", "Commits of this process.")),
@@ -66,12 +68,12 @@ QueueMetrics::OfType& QueueMetrics::of(const std::string& type) {
   if (const auto found = types_.find(name.text()); found != types_.end()) return found->second;
   const metrics::Label label{"task_type", name};
   const auto tasks = [&](metrics::LabelValue status) {
-    return &registry_.gauge("pawl_queue_tasks", "Tasks in the queue; those due are pending too.",
+    return &registry_.gauge("pawl_queue_tasks", "Tasks in the queue, by status.",
                             {label, {"status", status}});
   };
   const OfType made{
       .pending = tasks("pending"),
-      .due = tasks("due"),
+      .due = &registry_.gauge("pawl_queue_due_tasks", "Pending tasks that are due.", {label}),
       .running = tasks("running"),
       .failed = tasks("failed"),
       .oldest = &registry_.gauge("pawl_queue_oldest_due_seconds",
@@ -105,6 +107,8 @@ void QueueMetrics::update_types(const queue::Stats& stats, Instant now) {
 
 void QueueMetrics::update(const queue::Stats& stats, const QueueView& view, Instant now) {
   update_types(stats, now);
+  // Not before they are known: who reads the metrics would take the first numbers for a leap.
+  if (events_.empty()) events_ = events_in(registry_);
   const auto totals = numbers_of(stats.totals);
   for (std::size_t i = 0; i < totals.size(); ++i) add(*events_[i], totals[i], events_told_[i]);
   const std::array<std::uint64_t, request_kinds> requests = {

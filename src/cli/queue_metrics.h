@@ -44,7 +44,7 @@ class QueueMetrics {
   metrics::Registry& registry_;
   std::map<std::string, std::unique_ptr<metrics::LabelSet>> names_;
   std::map<std::string, OfType, std::less<>> types_;  // by label
-  std::array<metrics::Counter*, event_kinds> events_;
+  std::vector<metrics::Counter*> events_ = {};
   std::array<std::uint64_t, event_kinds> events_told_ = {};
   std::array<metrics::Counter*, request_kinds> requests_;
   std::array<std::uint64_t, request_kinds> requests_told_ = {};

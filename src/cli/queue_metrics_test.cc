@@ -34,7 +34,7 @@ TEST_F(QueueMetricsTest, ShowHowFullAQueueIs) {
                      .oldest_due = now - Duration::seconds(90)}}});
   EXPECT_THAT(registry.text(),
               AllOf(HasSubstr("pawl_queue_tasks{status=\"pending\",task_type=\"mail\"} 5"),
-                    HasSubstr("pawl_queue_tasks{status=\"due\",task_type=\"mail\"} 3"),
+                    HasSubstr("pawl_queue_due_tasks{task_type=\"mail\"} 3"),
                     HasSubstr("pawl_queue_tasks{status=\"running\",task_type=\"mail\"} 2"),
                     HasSubstr("pawl_queue_oldest_due_seconds{task_type=\"mail\"} 90")));
   update({});

@@ -1,9 +1,16 @@
 // `pawl export`, `pawl import`
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -17,34 +24,56 @@
 namespace pawl::cli {
 namespace {
 
-// To a file, or to standard output.
+// To a file, or to standard output. A file is written beside its place and put there when it is
+// whole: what was there before is lost to nothing but a good one. It is for its owner alone, since
+// tasks may hold secrets. What is no file (a pipe, a device) is written as it comes.
 class Lines {
  public:
-  explicit Lines(const std::string& file) : file_(file) {
-    if (!file_.empty()) stream_.open(file_, std::ios::binary | std::ios::trunc);
+  static Result<Lines> open(std::string place) {
+    std::error_code ignored;
+    const bool as_it_comes = place.empty() || (std::filesystem::exists(place, ignored) &&
+                                               !std::filesystem::is_regular_file(place, ignored));
+    Lines lines(std::move(place), as_it_comes);
+    if (lines.place_.empty()) return lines;
+    const int fd = ::open(lines.written().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    lines.file_.reset(fd < 0 ? nullptr : ::fdopen(fd, "w"));
+    if (lines.file_ == nullptr) return lines.failed();
+    return lines;
   }
   Result<void> write(const std::string& line) {
-    if (file_.empty()) {
+    if (place_.empty()) {
       print(line + "\n");
       return {};
     }
-    stream_ << line << '\n';
-    return good();
+    const bool all = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size();
+    return all && std::fputc('\n', file_.get()) != EOF ? Result<void>() : failed();
   }
   Result<void> finish() {
-    if (file_.empty()) return {};
-    stream_.close();
-    return good();
+    if (place_.empty()) return {};
+    if (std::fflush(file_.get()) != 0) return failed();
+    if (as_it_comes_) return {};
+    if (::fsync(::fileno(file_.get())) != 0) return failed();
+    if (std::rename(written().c_str(), place_.c_str()) != 0) return failed();
+    return {};
   }
 
  private:
-  Result<void> good() const {
-    if (stream_) return {};
-    return failure(Code::unavailable, "cannot write '" + file_ + "'; look at its folder and disk");
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  Lines(std::string place, bool as_it_comes)
+      : place_(std::move(place)), as_it_comes_(as_it_comes) {}
+  std::string written() const { return as_it_comes_ ? place_ : place_ + ".partial"; }
+  std::unexpected<Error> failed() const {
+    return failure(Code::unavailable, "cannot write '" + written() +
+                                          "': " + std::generic_category().message(errno) +
+                                          "; look at its folder and disk");
   }
 
-  const std::string file_;
-  std::ofstream stream_;
+  std::string place_;  // empty: standard output
+  bool as_it_comes_;
+  std::unique_ptr<std::FILE, Close> file_;
 };
 
 // Lines in the order in which their tasks are due: whoever imports them submits them anew, one
@@ -54,9 +83,7 @@ using InTurn = std::multimap<Instant, std::string>;
 std::uint64_t count_of(const queue::Stats& stats, const queue::TaskFilter& filter) {
   std::uint64_t count = 0;
   for (const queue::Depth& depth : stats.types) {
-    if (!filter.type.empty() && depth.type != filter.type) continue;
-    count += depth.pending + depth.running + depth.completed + depth.failed + depth.cancelled +
-             depth.expired;
+    if (filter.type.empty() || depth.type == filter.type) count += total(depth);
   }
   return filter.status || !filter.key.empty() ? 0 : count;
 }
@@ -64,17 +91,15 @@ std::uint64_t count_of(const queue::Stats& stats, const queue::TaskFilter& filte
 Result<int> export_tasks(QueueSession& session, const Arguments& arguments) {
   const queue::TaskFilter filter = filter_of(arguments);
   const bool to_file = arguments.has("FILE") && arguments.value("FILE") != "-";
-  Lines lines(to_file ? arguments.value("FILE") : "");
-  const queue::Stats stats = PAWL_TRY(
-      session.ask<queue::Stats>([](TaskQueue& queue, auto done) { queue.stats(std::move(done)); }));
+  Lines lines = PAWL_TRY(Lines::open(to_file ? arguments.value("FILE") : ""));
+  const queue::Stats stats = PAWL_TRY(stats_of(session));
   InTurn exported;
   {
     Progress progress("exported", count_of(stats, filter), session.clock());
     PAWL_TRY(each_task(session, filter, [&](const queue::Task& task) -> Result<bool> {
       queue::Exported one{.task = task};
       if (arguments.has("--history")) {
-        one.history = PAWL_TRY(session.ask<queue::History>(
-            [&](TaskQueue& queue, auto done) { queue.history(task.id, std::move(done)); }));
+        one.history = PAWL_TRY(history_of(session, task.id));
       }
       exported.emplace(task.available_at, export_line(one));
       progress.show(exported.size());
@@ -180,11 +205,10 @@ Result<Imported> import_all(QueueSession& session, const Arguments& arguments) {
 Result<int> import_tasks(QueueSession& session, const Arguments& arguments) {
   const Imported told = PAWL_TRY(import_all(session, arguments));
   if (arguments.has("--json")) {
-    const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
-    print(lined(json::Object{{"imported", number(told.fresh)},
-                             {"known", number(told.known)},
-                             {"left_out", number(told.left_out)},
-                             {"refused", number(told.refused)}}));
+    print(lined(json::Object{{"imported", told.fresh},
+                             {"known", told.known},
+                             {"left_out", told.left_out},
+                             {"refused", told.refused}}));
   } else {
     print("imported " + std::to_string(told.fresh) + "; " + std::to_string(told.known) +
           " were there already, " + std::to_string(told.left_out) + " left out, " +

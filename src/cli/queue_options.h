@@ -37,7 +37,8 @@ inline constexpr auto terms_options = std::to_array<Option>({
     {.name = "--input",
      .letter = 'i',
      .value = {.name = "JSON", .several = true},
-     .help = "What the handler is given: JSON, @FILE, or - for standard input. Without it: {}."},
+     .help = "What the handler is given: JSON, @FILE, or - for standard input; once for each task, "
+             "where there are several. Without it: {}."},
     {.name = "--key",
      .value = {.name = "KEY"},
      .help = "What limits and closings go by, as a tenant's name."},
@@ -61,28 +62,39 @@ inline constexpr auto terms_options = std::to_array<Option>({
      .help = "Before a retry, at the most; 60s without it."},
 });
 
+inline constexpr ExitCode not_valid_code = {
+    1, "the configuration is not valid, or the queue is damaged or has other settings"};
+inline constexpr ExitCode not_allowed_code = {2, "something given is not allowed"};
+inline constexpr ExitCode store_refuses_code = {
+    3, "the store refuses: it is read-only, or its bucket or keys are wrong"};
+inline constexpr ExitCode in_doubt_code = {
+    4, "the store ceased to answer, and nobody knows whether it was done"};
+inline constexpr ExitCode store_away_code = {6, "the store is not available"};
+
 inline constexpr ExitCode look_codes[] = {
     {0, "printed"},
-    {1, "the configuration is not valid, or the queue was made with other settings"},
-    {3, "the store refuses: its bucket or keys are wrong"},
+    not_valid_code,
+    not_allowed_code,
+    store_refuses_code,
     {5, "there is no queue yet"},
-    {6, "the store is not available"},
+    store_away_code,
 };
 inline constexpr ExitCode task_codes[] = {
     {0, "printed"},
-    {1, "the configuration is not valid, or the queue was made with other settings"},
-    {3, "the store refuses: its bucket or keys are wrong"},
-    {5, "there is no such task"},
-    {6, "the store is not available"},
+    not_valid_code,
+    {2, "what was given is not the id of a task"},
+    store_refuses_code,
+    {5, "there is no such task, or no queue yet"},
+    store_away_code,
 };
 inline constexpr ExitCode give_codes[] = {
     {0, "done"},
-    {1, "the configuration is not valid"},
-    {2, "something given is not allowed"},
-    {3, "refused, and why"},
-    {4, "the store ceased to answer, and nobody knows whether it was done"},
-    {5, "there is no such thing"},
-    {6, "the store is not available"},
+    not_valid_code,
+    not_allowed_code,
+    {3, "refused, and why: by the queue, or by its store (read-only; wrong bucket or keys)"},
+    in_doubt_code,
+    {5, "there is no such thing, no such file, or no queue yet"},
+    store_away_code,
 };
 
 }  // namespace pawl::cli

@@ -15,7 +15,7 @@ constexpr auto close_options = std::to_array<Option>({
      .value = {.name = "TYPE", .asks = task_types},
      .help = "In place of a key: this type."},
     queue_option,
-    {.name = "--until", .value = {.name = "TIME"}, .help = "An instant: 2026-03-04T12:00:00Z."},
+    {.name = "--until", .value = {.name = "TIME"}, .help = "An instant: 2099-03-04T12:00:00Z."},
     {.name = "--for", .value = {.name = "DURATION"}, .help = "In place of it: so long, as in 5m."},
     {.name = "--spread",
      .value = {.name = "DURATION"},
@@ -24,7 +24,7 @@ constexpr auto close_options = std::to_array<Option>({
     json_option,
 });
 constexpr Example close_examples[] = {
-    {"pawl close acme --until 2026-03-04T12:00:00Z", "nothing of the key is claimed before noon"},
+    {"pawl close acme --until 2099-03-04T12:00:00Z", "nothing of the key is claimed before noon"},
     {"pawl close --type call_api --for 5m", "a whole type"},
     {"pawl close --queue --for 1h", "everything"},
 };
@@ -92,7 +92,7 @@ constexpr Example schedule_create_examples[] = {
     {"pawl schedule create ping --cron @hourly -t ping -i '{\"host\":\"a\"}'", "every hour"},
 };
 constexpr auto schedule_list_options = std::to_array<Option>({
-    {.name = "--names", .help = "Print names alone, one a line."},
+    {.name = "--names", .help = "Print names alone, as they are, one a line."},
     json_option,
 });
 constexpr Example schedule_list_examples[] = {
@@ -118,10 +118,9 @@ constexpr auto stats_options = std::to_array<Option>({
     {.name = "--watch", .help = "Look again and again, with rates; on a terminal drawn in place."},
     {.name = "--every",
      .value = {.name = "DURATION"},
-     .help = "With --watch: how often.",
-     .standard = "1s"},
+     .help = "With --watch: how often, 100ms or more; 1s without it."},
     {.name = "--count", .value = {.name = "N"}, .help = "With --watch: end after so many looks."},
-    {.name = "--types", .help = "Print the names of types alone, one a line."},
+    {.name = "--types", .help = "Print the names of types alone, as they are, one a line."},
     json_option,
 });
 constexpr Example stats_examples[] = {
@@ -143,6 +142,14 @@ constexpr auto export_options = std::to_array<Option>({
     key_option,
     {.name = "--history", .help = "With the history of each."},
 });
+constexpr ExitCode export_codes[] = {
+    {0, "written"},
+    not_valid_code,
+    not_allowed_code,
+    store_refuses_code,
+    {5, "there is no queue yet"},
+    {6, "the store is not available, or the file cannot be written"},
+};
 constexpr Example export_examples[] = {
     {"pawl export tasks.jsonl --history", "all of it, a line a task"},
     {"pawl export --status pending | gzip > pending.gz", "what waits"},
@@ -287,7 +294,7 @@ constexpr Verb rows[] = {
          "due. Schedules, limits and what is closed are no tasks: they are not written.",
      .positionals = export_file,
      .options = export_options,
-     .exit_codes = look_codes,
+     .exit_codes = export_codes,
      .examples = export_examples,
      .run = queue_export},
     {.path = "import",
@@ -295,7 +302,8 @@ constexpr Verb rows[] = {
      .description =
          "Submits each task of an export under its id, so that importing twice changes nothing. A "
          "task that waited goes on waiting, one that ran is due at once, and both keep what they "
-         "have counted; their last error and history stay behind. Tasks that are over are left "
+         "have counted; their last error, their history and how long they have waited stay behind. "
+         "Tasks that are over are left "
          "out, unless their status is named: then they begin again, from the start.",
      .positionals = import_file,
      .options = import_options,

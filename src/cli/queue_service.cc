@@ -1,8 +1,6 @@
 #include "cli/queue_service.h"
 
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 
 #include "base/bounds_queue.h"
 #include "base/queue_url.h"
@@ -21,15 +19,6 @@ constexpr auto patience_at_start = 5s;
 constexpr auto try_again_after = 5s;
 constexpr Duration store_deadline = Duration::seconds(10);
 constexpr std::size_t untold_max = 100'000;
-
-// The same place for whoever runs elsewhere on this machine.
-std::string absolute(const std::string& url) {
-  const auto place = parse_queue_url(url);
-  if (!place || place->kind != QueueUrl::Kind::directory) return url;
-  std::error_code error;
-  const auto path = std::filesystem::absolute(place->path, error);
-  return error ? std::string() : "dir:" + path.lexically_normal().string();
-}
 
 QueueOfficeSettings settings_of(const config::Config& config) {
   QueueOfficeSettings settings = queue_settings(config, Opens::work);
@@ -54,7 +43,6 @@ QueueService::QueueService(const config::Config& config, const Parts& parts)
       office_parts_(parts_of(parts)),
       here_{.queue = [this] { return queue(); },
             .new_id = [&entropy = parts.entropy] { return queue::make_task_id(entropy.next()); },
-            .url = absolute(config.queue.url),
             .mark =
                 [this] {
                   const std::lock_guard lock(mutex_);
@@ -139,7 +127,7 @@ void QueueService::tick() {
   for (const auto& [type, delay] : rescheduled) metrics_.rescheduled(type, delay);
   if (stats && *stats) metrics_.update(**stats, queue->view(), clock_.wall_now());
   if (!looks) return;
-  queue->stats([this](Result<queue::Stats> found) {
+  queue->followed_stats([this](Result<queue::Stats> found) {
     const std::lock_guard lock(mutex_);
     looking_ = false;
     trouble_ = found ? "" : found.error().message;

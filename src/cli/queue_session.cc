@@ -1,11 +1,11 @@
 #include "cli/queue_session.h"
 
-#include <array>
 #include <chrono>
+#include <condition_variable>
 #include <future>
+#include <mutex>
 #include <optional>
-#include <pwd.h>
-#include <unistd.h>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,6 +19,32 @@ namespace {
 
 // With a store that is slow, before somebody who waits hears why.
 constexpr auto patience = std::chrono::seconds(3);
+
+// Tells whoever waits, as long as this is there, that it is waited for.
+class Patience {
+ public:
+  explicit Patience(std::string text)
+      : waiting_([this, text = std::move(text)] {
+          std::unique_lock lock(mutex_);
+          if (!changed_.wait_for(lock, patience, [this] { return over_; })) complain(text);
+        }) {}
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+  ~Patience() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    waiting_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread waiting_;  // last: it uses the others
+};
 
 queue::SetLimit limit_of(const config::QueueLimit& limit) {
   queue::SetLimit set{.limited = limit.scope, .name = limit.name.value_or("")};
@@ -60,6 +86,9 @@ Result<std::unique_ptr<QueueSession>> QueueSession::open(const config::Config& c
   QueueOffice::Parts parts = queue_parts(session->clock_, session->entropy_);
   // Whoever asks once hears of it in the answer.
   if (opens == Opens::look || opens == Opens::give) parts.note = {};
+  const Patience told("pawl: the queue at " +
+                      config.queue.url.substr(0, config.queue.url.find('?')) +
+                      " has not answered yet; it is asked again");
   session->office_ = PAWL_TRY(QueueOffice::open(queue_settings(config, opens), parts));
   return session;
 }
@@ -112,11 +141,7 @@ int run_queue_verb(const Arguments& arguments, Opens opens, const QueueDeed& dee
 
 std::string who() {
   if (const auto named = environment()("USER"); named && !named->empty()) return *named;
-  std::array<char, 4096> room;
-  passwd entry{};
-  passwd* found = nullptr;
-  const bool known = ::getpwuid_r(::geteuid(), &entry, room.data(), room.size(), &found) == 0;
-  return known && found != nullptr ? found->pw_name : "user " + std::to_string(::geteuid());
+  return user_name();
 }
 
 }  // namespace pawl::cli

@@ -42,6 +42,9 @@ class QueueSession {
   TaskQueue& queue() { return office_->queue(); }
   QueueOffice& office() { return *office_; }
   Clock& clock() { return clock_; }
+  // By the queue's own clock, which may be another than this machine's: what is said in lengths
+  // ("for 5m") begins there.
+  Instant now() { return queue().view().now; }
   Entropy& entropy() { return entropy_; }
   void close() { office_->close(); }
 

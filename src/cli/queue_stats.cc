@@ -19,12 +19,8 @@
 namespace pawl::cli {
 namespace {
 
+constexpr Duration every_min = Duration::milliseconds(100);
 constexpr std::size_t samples_max = 60;  // of the line that shows the last while
-
-Result<queue::Stats> stats_of(QueueSession& session) {
-  return session.ask<queue::Stats>(
-      [](TaskQueue& queue, auto done) { queue.stats(std::move(done)); });
-}
 
 Result<std::vector<queue::Closing>> closings_of(QueueSession& session) {
   return session.ask<std::vector<queue::Closing>>(
@@ -88,22 +84,30 @@ class Watch {
   std::deque<std::uint64_t> history_;
 };
 
+Result<Duration> every_of(const Arguments& arguments) {
+  const auto typed = PAWL_TRY(duration_of(arguments, "--every", "stats"));
+  const Duration every = typed.value_or(Duration::seconds(1));
+  if (every >= every_min) return every;
+  return std::unexpected(usage_error(
+      "stats", "--every is " + to_string(every) + "; it is at least " + to_string(every_min)));
+}
+
 Result<int> watch(QueueSession& session, const Arguments& arguments) {
   constexpr std::int64_t looks_max = 1'000'000'000;
-  const auto every = PAWL_TRY(duration_of(arguments, "--every", "stats"));
+  const Duration every = PAWL_TRY(every_of(arguments));
   const auto looks = PAWL_TRY(whole_of(arguments, "--count", "stats", looks_max));
   Watch watch(session, arguments);
   for (std::int64_t look = 1;; ++look) {
     PAWL_TRY(watch.look());
     if (looks && look >= *looks) return 0;
-    std::this_thread::sleep_for(std::chrono::nanoseconds(every->ns()));
+    std::this_thread::sleep_for(std::chrono::nanoseconds(every.ns()));
   }
 }
 
 Result<int> stats(QueueSession& session, const Arguments& arguments) {
   const queue::Stats stats = PAWL_TRY(stats_of(session));
   if (arguments.has("--types")) {
-    for (const queue::Depth& each : stats.types) print(word(each.type) + "\n");
+    for (const queue::Depth& each : stats.types) print(name_line(each.type));
     return 0;
   }
   const auto closings = PAWL_TRY(closings_of(session));
@@ -117,11 +121,13 @@ Result<int> cost(QueueSession& session, const Arguments& arguments) {
   const queue::Stats stats = PAWL_TRY(stats_of(session));
   const QueueView view = session.queue().view();
   const QueueUrl place = PAWL_TRY(parse_queue_url(session.config().queue.url));
-  const CostAsk ask{.segments = view.segments,
-                    .submitted = stats.totals.submitted,
-                    .shards = view.settings.shards,
-                    .idle_poll = idle_poll(view.settings.shards),
-                    .by_broker = place.kind == QueueUrl::Kind::broker};
+  const CostAsk ask{
+      .segments = view.segments,
+      .submitted = stats.totals.submitted,
+      .shards = view.settings.shards,
+      .idle_poll = idle_poll(view.settings.shards),
+      .by_broker = place.kind == QueueUrl::Kind::broker,
+      .priced = place.kind != QueueUrl::Kind::directory && !place.store.starts_with("dir:")};
   const config::QueuePrices& prices = session.config().queue.prices;
   print(arguments.has("--json") ? lined(cost_json(ask, view.requests, prices))
                                 : cost_text(ask, view.requests, prices));
@@ -132,6 +138,9 @@ Result<int> cost(QueueSession& session, const Arguments& arguments) {
 
 int queue_stats(const Arguments& arguments) {
   const bool watches = arguments.has("--watch");
+  if (!watches && (arguments.has("--every") || arguments.has("--count"))) {
+    return fail(usage_error("stats", "--every and --count go with --watch"));
+  }
   return run_queue_verb(arguments, watches ? Opens::follow : Opens::look, watches ? watch : stats);
 }
 

@@ -58,13 +58,13 @@ Result<std::vector<Input>> wanted_inputs(const Arguments& arguments) {
 
 struct Told {
   int code = 0;
-  std::uint64_t fresh = 0;
+  std::uint64_t known = 0;  // under their unique names
   json::Array all = {};
   std::string lines = {};
   json::Array unknown = {};  // ids of which nobody knows whether they are there
 };
 
-void tell(Told& told, const queue::Reply& reply, const Input& input) {
+void tell(Told& told, const queue::Reply& reply, const queue::TaskId& id, const Input& input) {
   if (const auto* refusal = std::get_if<queue::Refusal>(&reply)) {
     complain("pawl: " + input.place + (input.place.empty() ? "" : ": ") + refusal->message);
     told.all.push_back(json::Object{{"error", refusal->message}});
@@ -72,9 +72,10 @@ void tell(Told& told, const queue::Reply& reply, const Input& input) {
     return;
   }
   const auto& submitted = std::get<queue::Submitted>(reply);
-  told.fresh += submitted.fresh ? 1 : 0;
+  const bool fresh = submitted.id == id;  // though it may have been given twice
+  told.known += fresh ? 0 : 1;
   told.lines += to_string(submitted.id) + "\n";
-  told.all.push_back(json::Object{{"id", to_string(submitted.id)}, {"fresh", submitted.fresh}});
+  told.all.push_back(json::Object{{"id", to_string(submitted.id)}, {"fresh", fresh}});
 }
 
 // What was durable before the queue failed in the middle is told all the same.
@@ -132,8 +133,15 @@ Result<int> submit(QueueSession& session, const Arguments& arguments, const Want
       if (known) return std::unexpected(replies.error());
       return std::unexpected(in_doubt(session.queue().view().store, told.unknown));
     }
-    for (std::size_t i = first; i < end; ++i) tell(told, (*replies)[i - first], inputs[i]);
+    for (std::size_t i = first; i < end; ++i) {
+      tell(told, (*replies)[i - first], ids[i - first], inputs[i]);
+    }
     if (progress) progress->show(end);
+  }
+  if (told.known > 0) {
+    complain("pawl: " + counted(told.known, "task") +
+             " of that name had been submitted before, and nothing was submitted again: 'pawl get "
+             "ID' tells what became of it");
   }
   if (!arguments.has("--json")) {
     print(told.lines);

@@ -42,7 +42,8 @@ std::string when_of(const Task& task, Instant now) {
                                    : "due " + about(now - task.available_at);
   }
   if (task.status == Status::running && task.lease_expires_at) {
-    return "lease " + about(*task.lease_expires_at - now);
+    const Duration left = *task.lease_expires_at - now;
+    return left >= Duration() ? "lease " + about(left) : "lease ended " + about(-left) + " ago";
   }
   return about(now - task.updated_at) + " ago";
 }
@@ -69,6 +70,18 @@ std::string why_not_due(const Task& task, const queue::Why& why, Instant now) {
   } else if (task.reschedule_count > 0) {
     text += "\nit was rescheduled, " + counted(task.reschedule_count, "time");
   }
+  return text + "\n";
+}
+
+std::string why_running(const Task& task, const queue::Why& why, Instant now) {
+  const Instant until = why.until.value_or(Instant());
+  const std::string holder = word(why.worker), fence = "with fence " + std::to_string(task.fence);
+  std::string text =
+      until >= now
+          ? "it runs: " + holder + " has it, " + fence + "; its lease ends at " + moment(until, now)
+          : "the lease of " + holder + ", " + fence + ", ended at " + moment(until, now) +
+                ": whoever claims next ends the attempt";
+  if (task.cancel_requested) text += "\nit was asked to stop";
   return text + "\n";
 }
 
@@ -150,9 +163,7 @@ std::string why_text(const Task& task, const queue::Why& why, const Shown& shown
              (task.completed_at ? " at " + moment(*task.completed_at, shown.now) : "") +
              (task.last_error.empty() ? "" : "\nlast error: " + sentence(task.last_error)) + "\n";
     case Hold::running:
-      return "it runs: " + word(why.worker) + " has it, with fence " + std::to_string(task.fence) +
-             "; its lease ends at " + until() +
-             (task.cancel_requested ? "\nit was asked to stop" : "") + "\n";
+      return why_running(task, why, shown.now);
     case Hold::not_due:
       return why_not_due(task, why, shown.now);
     case Hold::closed:
@@ -239,16 +250,7 @@ std::string stats_text(const queue::Stats& stats, const Shown& shown) {
   queue::Depth sum;
   for (const queue::Depth& each : stats.types) {
     rows.push_back(depth_row(word(each.type), each, shown.now));
-    sum.pending += each.pending;
-    sum.due += each.due;
-    sum.running += each.running;
-    sum.completed += each.completed;
-    sum.failed += each.failed;
-    sum.cancelled += each.cancelled;
-    sum.expired += each.expired;
-    if (each.oldest_due && (!sum.oldest_due || *each.oldest_due < *sum.oldest_due)) {
-      sum.oldest_due = each.oldest_due;
-    }
+    queue::add(sum, each);
   }
   rows.push_back(depth_row("all", sum, shown.now));
   return table(rows);

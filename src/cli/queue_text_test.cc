@@ -75,6 +75,18 @@ TEST(QueueText, SaysWhoRunsIt) {
             "it runs: w-1 has it, with fence 17; its lease ends at 2026-03-04T12:00:09Z (in 9s)\n");
 }
 
+TEST(QueueText, SaysOfALeaseThatItIsOver) {
+  queue::Task running = task();
+  running.fence = 17;
+  running.status = queue::Status::running;
+  running.lease_expires_at = noon - Duration::seconds(2);
+  const Why why{.hold = Hold::running, .until = running.lease_expires_at, .worker = "w-1"};
+  EXPECT_EQ(why_text(running, why, at_noon),
+            "the lease of w-1, with fence 17, ended at 2026-03-04T11:59:58Z (2s ago): whoever "
+            "claims next ends the attempt\n");
+  EXPECT_THAT(tasks_text({&running, 1}, at_noon), HasSubstr("lease ended 2s ago"));
+}
+
 TEST(QueueText, SaysThatThereIsNoWorker) {
   EXPECT_EQ(why_text(task(), {.hold = Hold::waits}, at_noon),
             "it is due, and may be claimed\nno worker has claimed this type: start one, as in: "

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,11 +25,6 @@ using queue::TaskId;
 
 Result<Task> found(QueueSession& session, TaskId id) {
   return session.ask<Task>([&](TaskQueue& queue, auto done) { queue.find(id, std::move(done)); });
-}
-
-Result<queue::History> history_of(QueueSession& session, TaskId id) {
-  return session.ask<queue::History>(
-      [&](TaskQueue& queue, auto done) { queue.history(id, std::move(done)); });
 }
 
 Result<int> get(QueueSession& session, const Arguments& arguments) {
@@ -62,6 +58,19 @@ Result<int> why(QueueSession& session, const Arguments& arguments) {
   return 0;
 }
 
+// The same once more, but for where it begins.
+std::string again(const Arguments& arguments) {
+  std::string command = "pawl list";
+  for (const char* name : {"--config", "--status", "--type", "--key", "--limit", "--prefix"}) {
+    if (!arguments.has(name)) continue;
+    command.append(" ").append(name).append(" ").append(shell_word(arguments.value(name)));
+  }
+  for (const char* name : {"--ids", "--json"}) {
+    if (arguments.has(name)) command.append(" ").append(name);
+  }
+  return command;
+}
+
 Result<int> list(QueueSession& session, const Arguments& arguments) {
   const ListAsked asked = PAWL_TRY(list_of(arguments, "list"));
   const bool ids_alone = arguments.has("--ids") && !arguments.has("--json");
@@ -93,7 +102,7 @@ Result<int> list(QueueSession& session, const Arguments& arguments) {
   } else if (!ids_alone) {
     print(tasks_text(tasks, shown_now(session)));
   }
-  if (more) complain("there are more: pawl list --after " + last);
+  if (more) complain("there are more: " + again(arguments) + " --after " + last);
   return 0;
 }
 
@@ -163,18 +172,15 @@ class Tail {
       return;
     }
     const queue::Version& version = event.version;
-    const auto or_null = [](const std::string& text) {
-      return text.empty() ? json::Value() : json::Value(text);
-    };
     print(lined(json::Object{{"at", to_string(version.at)},
                              {"id", to_string(event.task.id)},
                              {"task_type", event.task.terms.type},
-                             {"key", or_null(event.task.terms.key)},
-                             {"version", static_cast<std::int64_t>(event.number)},
+                             {"key", json::text_or_null(event.task.terms.key)},
+                             {"version", event.number},
                              {"status", to_string(version.status)},
                              {"reason", to_string(version.reason)},
-                             {"worker_id", or_null(version.worker)},
-                             {"detail", or_null(version.detail)}}));
+                             {"worker_id", json::text_or_null(version.worker)},
+                             {"detail", json::text_or_null(version.detail)}}));
   }
 
   QueueSession& session_;
@@ -191,7 +197,7 @@ Result<int> tail(QueueSession& session, const Arguments& arguments) {
   const auto back = PAWL_TRY(duration_of(arguments, "--since", "tail"));
   const auto length = PAWL_TRY(duration_of(arguments, "--for", "tail"));
   const SteadyInstant end = length ? session.clock().steady_now() + *length : SteadyInstant::max();
-  Tail tail(session, arguments, session.clock().wall_now() - back.value_or(Duration()));
+  Tail tail(session, arguments, session.now() - back.value_or(Duration()));
   constexpr auto between_looks = std::chrono::milliseconds(300);
   while (true) {
     PAWL_TRY(tail.look());
@@ -216,22 +222,29 @@ Result<std::vector<TaskId>> to_be_cancelled(QueueSession& session, const Argumen
                          return true;
                        }));
   }
+  if (ids.empty()) {
+    complain("pawl: no task of the type '" + arguments.value("--type") + "' waits or runs");
+  }
   return ids;
 }
 
-Result<int> cancel(QueueSession& session, const Arguments& arguments) {
-  const std::vector<TaskId> ids = PAWL_TRY(to_be_cancelled(session, arguments));
-  const std::string why = arguments.has("--reason") ? arguments.value("--reason") : "";
+// What is done to each of some tasks, and how it is told.
+struct Deed {
+  std::string_view done;  // of the bar: "cancelled"
+  std::function<queue::Command(TaskId)> command;
+  std::function<std::string_view(queue::Status)> text;  // of what it is now
+};
+
+Result<int> do_to_each(QueueSession& session, const std::vector<TaskId>& ids, const Deed& deed,
+                       bool as_json) {
   int code = 0;
   json::Array all;
-  Progress progress("cancelled", ids.size(), session.clock());
+  Progress progress(std::string(deed.done), ids.size(), session.clock());
   constexpr std::size_t batch = 1'000;
   for (std::size_t first = 0; first < ids.size(); first += batch) {
     const std::size_t end = std::min(first + batch, ids.size());
     std::vector<queue::Command> commands;
-    for (std::size_t i = first; i < end; ++i) {
-      commands.emplace_back(queue::Cancel{.id = ids[i], .by = who(), .why = why});
-    }
+    for (std::size_t i = first; i < end; ++i) commands.push_back(deed.command(ids[i]));
     const auto replies = PAWL_TRY(session.give(std::move(commands)));
     for (std::size_t i = first; i < end; ++i) {
       const std::string id = to_string(ids[i]);
@@ -242,16 +255,39 @@ Result<int> cancel(QueueSession& session, const Arguments& arguments) {
         continue;
       }
       const auto& changed = std::get<queue::Changed>(replies[i - first]);
-      const bool runs = changed.status == queue::Status::running;
       all.push_back(json::Object{{"id", id}, {"status", to_string(changed.status)}});
-      if (!arguments.has("--json")) {
-        print(id + (runs ? "  runs; it was asked to stop\n" : "  cancelled\n"));
-      }
+      if (!as_json) print(id + "  " + std::string(deed.text(changed.status)) + "\n");
     }
     if (ids.size() > batch) progress.show(end);
   }
-  if (arguments.has("--json")) print(lined(json::Object{{"tasks", std::move(all)}}));
+  if (as_json) print(lined(json::Object{{"tasks", std::move(all)}}));
   return code;
+}
+
+Result<int> cancel(QueueSession& session, const Arguments& arguments) {
+  const std::vector<TaskId> ids = PAWL_TRY(to_be_cancelled(session, arguments));
+  const std::string why = arguments.has("--reason") ? arguments.value("--reason") : "";
+  const Deed deed{.done = "cancelled",
+                  .command = [&](TaskId id) -> queue::Command {
+                    return queue::Cancel{.id = id, .by = who(), .why = why};
+                  },
+                  .text = [](queue::Status status) -> std::string_view {
+                    return status == queue::Status::running ? "runs; it was asked to stop"
+                                                            : "cancelled";
+                  }};
+  return do_to_each(session, ids, deed, arguments.has("--json"));
+}
+
+Result<int> replay_tasks(QueueSession& session, const Arguments& arguments) {
+  std::vector<TaskId> ids;
+  for (const std::string& text : arguments.values("FILE")) {
+    ids.push_back(PAWL_TRY(id_of(text, "replay")));
+  }
+  const Deed deed{
+      .done = "begun again",
+      .command = [](TaskId id) -> queue::Command { return queue::Replay{.id = id}; },
+      .text = [](queue::Status) -> std::string_view { return "pending again, from the start"; }};
+  return do_to_each(session, ids, deed, arguments.has("--json"));
 }
 
 }  // namespace
@@ -281,15 +317,7 @@ int task_cancel(const Arguments& arguments) {
 }
 
 int task_replay(const Arguments& arguments) {
-  return run_queue_verb(
-      arguments, Opens::change, [](QueueSession& session, const Arguments& given) -> Result<int> {
-        const TaskId id = PAWL_TRY(id_of(given.value("FILE"), "replay"));
-        PAWL_TRY(session.give_one(queue::Replay{.id = id}));
-        print(given.has("--json")
-                  ? lined(json::Object{{"id", to_string(id)}, {"status", "pending"}})
-                  : to_string(id) + "  pending again, from the start\n");
-        return 0;
-      });
+  return run_queue_verb(arguments, Opens::change, replay_tasks);
 }
 
 }  // namespace pawl::cli

@@ -86,15 +86,15 @@ Requests times(const Requests& requests, std::uint64_t count) {
           .deletes = requests.deletes * count};
 }
 
-json::Value json_of(const Requests& requests, const config::QueuePrices& prices) {
-  const auto number = [](std::string text) -> json::Value {
-    return text == "-" ? json::Value() : json::Value(json::Number{std::move(text)});
-  };
-  return json::Object{{"put", number(number_of(requests.puts))},
-                      {"get", number(number_of(requests.gets))},
-                      {"list", number(number_of(requests.lists))},
-                      {"delete", number(number_of(requests.deletes))},
-                      {"price", number(price_text(requests, prices))}};
+json::Value number_or_null(std::string text) {
+  return text == "-" ? json::Value() : json::Value(json::Number{std::move(text)});
+}
+
+json::Object object_of(const Requests& requests) {
+  return json::Object{{"put", number_or_null(number_of(requests.puts))},
+                      {"get", number_or_null(number_of(requests.gets))},
+                      {"list", number_or_null(number_of(requests.lists))},
+                      {"delete", number_or_null(number_of(requests.deletes))}};
 }
 
 }  // namespace
@@ -186,25 +186,36 @@ std::string cost_text(const CostAsk& ask, const RequestCounts& now,
   }
   rows.push_back(row_of("an idle hour", requests_of_an_idle_hour(ask), prices));
   rows.push_back(row_of(ask.by_broker ? "the broker so far" : "this command", of(now), prices));
+  if (!ask.priced) {
+    for (auto& row : rows) row.pop_back();
+  }
   const std::string measured =
       ask.submitted > 0 ? "by its log so far: " + counted(ask.segments, "commit") + " for " +
                               counted(ask.submitted, "task")
                         : "no task was submitted yet, so there is nothing to measure one by";
-  return measured + "; GET is for each worker that follows\n" + table(rows);
+  return measured + "; GET is for each " +
+         (ask.by_broker ? "broker, and none for its workers\n" : "worker that follows\n") +
+         table(rows);
 }
 
 json::Value cost_json(const CostAsk& ask, const RequestCounts& now,
                       const config::QueuePrices& prices) {
   const Requests task = requests_of_a_task(ask);
   const bool known = ask.submitted > 0;
+  const auto json_of = [&](const Requests& requests) {
+    json::Object object = object_of(requests);
+    object.emplace("price",
+                   ask.priced ? number_or_null(price_text(requests, prices)) : json::Value());
+    return object;
+  };
   return json::Object{
-      {"commits", static_cast<std::int64_t>(ask.segments)},
-      {"tasks", static_cast<std::int64_t>(ask.submitted)},
-      {"currency", prices.currency},
-      {"task", known ? json_of(task, prices) : json::Value()},
-      {"million_tasks", known ? json_of(times(task, million), prices) : json::Value()},
-      {"idle_hour", json_of(requests_of_an_idle_hour(ask), prices)},
-      {ask.by_broker ? "broker" : "this_command", json_of(of(now), prices)}};
+      {"commits", ask.segments},
+      {"tasks", ask.submitted},
+      {"currency", ask.priced ? json::Value(prices.currency) : json::Value()},
+      {"task", known ? json::Value(json_of(task)) : json::Value()},
+      {"million_tasks", known ? json::Value(json_of(times(task, million))) : json::Value()},
+      {"idle_hour", json_of(requests_of_an_idle_hour(ask))},
+      {ask.by_broker ? "broker" : "this_command", json_of(of(now))}};
 }
 
 }  // namespace pawl::cli

@@ -21,7 +21,6 @@ struct Rates {
   std::uint64_t submitted = 0, claimed = 0, completed = 0, failed = 0, retried = 0, rescheduled = 0;
 };
 Rates rates_of(const queue::Totals& before, const queue::Totals& after, Duration between);
-// "submitted 12.5/s  claimed 12.0/s  …"
 // A terminal's; no lines: there is none, and all is shown.
 struct Screen {
   std::size_t lines = 0;
@@ -30,6 +29,7 @@ struct Screen {
 // As much as fits on it, so that the beginning stays in sight; the last line says what is left out.
 std::string clipped(const std::string& text, Screen screen);
 
+// "submitted 12.5/s  claimed 12.0/s  …"
 std::string rates_text(const Rates& rates);
 json::Value to_json(const Rates& rates);
 
@@ -46,6 +46,7 @@ struct CostAsk {
   std::uint32_t shards = 1;
   Duration idle_poll = {};
   bool by_broker = false;  // whose requests those of now are, since it was started
+  bool priced = true;      // false: a folder's requests cost nothing
 };
 // Of a task, as this queue has had them: its share of the commits, and of their reading by one
 // worker. Nothing, when there was no task.

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 config::QueuePrices aws() {
   return {.currency = "USD",
@@ -69,10 +70,24 @@ TEST(QueueView, SaysWhoseRequestsTheyAre) {
   brokered.by_broker = true;
   EXPECT_THAT(cost_text(own, {.puts = 7}, {}),
               AllOf(HasSubstr("1 commit for 1 task;"), HasSubstr("\nthis command")));
-  EXPECT_THAT(cost_text(brokered, {.puts = 7}, {}), HasSubstr("\nthe broker so far"));
+  EXPECT_THAT(cost_text(brokered, {.puts = 7}, {}),
+              AllOf(HasSubstr("GET is for each broker, and none for its workers"),
+                    HasSubstr("\nthe broker so far")));
   EXPECT_NE(cost_json(own, {.puts = 7}, {}).find("this_command"), nullptr);
   EXPECT_EQ(cost_json(brokered, {.puts = 7}, {}).find("this_command"), nullptr);
   EXPECT_NE(cost_json(brokered, {.puts = 7}, {}).find("broker"), nullptr);
+}
+
+TEST(QueueView, HasNoPriceForAFolder) {
+  const CostAsk ask{.segments = 1,
+                    .submitted = 1,
+                    .shards = 1,
+                    .idle_poll = Duration::seconds(4),
+                    .priced = false};
+  EXPECT_THAT(cost_text(ask, {.puts = 7}, aws()), Not(HasSubstr("USD")));
+  const json::Value json = cost_json(ask, {.puts = 7}, aws());
+  EXPECT_TRUE(json.find("currency")->is_null());
+  EXPECT_TRUE(json.find("idle_hour")->find("price")->is_null());
 }
 
 TEST(QueueView, SaysThatNothingWasMeasuredYet) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "adapter/file/audit_log.h"
 #include "adapter/system/system_zones.h"
@@ -128,7 +129,7 @@ std::string tally_text(const std::string& path, const Tally& tally) {
 
 json::Value difference_json(const Tally& tally) {
   if (!tally.first) return {};
-  return json::Object{{"line", static_cast<std::int64_t>(tally.first->line)},
+  return json::Object{{"line", tally.first->line},
                       {"seq", tally.first->seq},
                       {"event_type", tally.first->event_type},
                       {"operation", tally.first->operation},
@@ -141,7 +142,7 @@ json::Value flaw_json(const Tally& tally) {
   if (!tally.flaw) return {};
   return json::Object{{"fault", to_string(tally.flaw->fault)},
                       {"file", tally.flawed_file},
-                      {"line", static_cast<std::int64_t>(tally.flaw->line)},
+                      {"line", tally.flaw->line},
                       {"message", tally.flaw->message}};
 }
 
@@ -200,8 +201,13 @@ std::optional<Error> first_wrong(const AuditLog& log, const Tally& tally) {
 }  // namespace
 
 int replay(const Arguments& arguments) {
-  const std::string& path = arguments.value("FILE");
+  const std::vector<std::string>& given = arguments.values("FILE");
+  const std::string& path = given.front();
   if (queue::parse_task_id(path)) return task_replay(arguments);
+  if (given.size() > 1) {
+    return fail(usage_error(
+        "replay", "give one FILE, or the IDs of tasks: '" + path + "' is none of a task"));
+  }
   const Result<AuditLog> log = AuditLog::open(path);
   if (!log) return fail(log.error());
   const Result<Tally> tally = take_all(*log);

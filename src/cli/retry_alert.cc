@@ -1,9 +1,11 @@
 #include "cli/retry_alert.h"
 
+#include <utility>
+
 namespace pawl::cli {
 
-RetryAlert::RetryAlert(EventSink& sink, std::int64_t alert_above, const Parts& parts)
-    : watch_(sink, alert_above),
+RetryAlert::RetryAlert(const RetryTally& tally, std::int64_t alert_above, const Parts& parts)
+    : tally_(tally),
       alert_above_(alert_above),
       clock_(parts.clock),
       logger_(parts.logger),
@@ -14,23 +16,18 @@ RetryAlert::RetryAlert(EventSink& sink, std::int64_t alert_above, const Parts& p
                                    "Retries decided on in the last 60 seconds.")) {}
 
 void RetryAlert::tick() {
-  const RetryWatch::Seen seen = watch_.look(clock_.wall_now());
-  alert_.set(seen.alert ? 1 : 0);
-  retries_.set(static_cast<double>(seen.retries));
-  if (!seen.changed) return;
-  const auto retries = static_cast<std::int64_t>(seen.retries);
-  if (seen.alert) {
+  const auto retries = static_cast<std::int64_t>(tally_.all_of_last_minute(clock_.wall_now()));
+  const bool was_alert = std::exchange(is_alert_, retries > alert_above_);
+  alert_.set(is_alert_ ? 1 : 0);
+  retries_.set(static_cast<double>(retries));
+  if (is_alert_ == was_alert) return;
+  if (is_alert_) {
     logger_.warn("retry_rate_alert", {{"retries_in_last_minute", retries},
                                       {"alert_above", alert_above_},
                                       {"advice", "'pawl audit stats' shows which category"}});
   } else {
     logger_.info("retry_rate_normal", {{"retries_in_last_minute", retries}});
   }
-}
-
-void RetryAlert::set_alert_above(std::int64_t retries) {
-  alert_above_ = retries;
-  watch_.set_alert_above(retries);
 }
 
 }  // namespace pawl::cli

@@ -6,7 +6,7 @@
 #include "log/logger.h"
 #include "metrics/metrics.h"
 #include "pawl/clock.h"
-#include "runtime/retry_watch.h"
+#include "runtime/retry_tally.h"
 
 namespace pawl::cli {
 
@@ -17,17 +17,17 @@ class RetryAlert {
     const log::Logger& logger;
     metrics::Registry& metrics;
   };
-  RetryAlert(EventSink& sink, std::int64_t alert_above, const Parts& parts);
+  // `tally` must outlive it.
+  RetryAlert(const RetryTally& tally, std::int64_t alert_above, const Parts& parts);
 
-  // What the rest of pawl appends to, so that retries are seen.
-  EventSink& sink() { return watch_; }
   // Once a second.
   void tick();
-  void set_alert_above(std::int64_t retries);
+  void set_alert_above(std::int64_t retries) { alert_above_ = retries; }
 
  private:
-  RetryWatch watch_;
+  const RetryTally& tally_;
   std::int64_t alert_above_;
+  bool is_alert_ = false;
   Clock& clock_;
   const log::Logger& logger_;
   metrics::Gauge& alert_;

@@ -23,13 +23,14 @@ TEST(RetryAlert, IsSeenInMetricsAndLog) {
   const log::Logger logger(output);
   metrics::Registry metrics;
   MemoryEventSink sink;
-  RetryAlert alert(sink, 2, {clock, logger, metrics});
+  RetryTally tally(sink);
+  RetryAlert alert(tally, 2, {clock, logger, metrics});
   const auto retry = [&] {
-    EXPECT_TRUE(alert.sink().append({.type = audit::EventType::retry_attempt,
-                                     .timestamp = clock.wall_now(),
-                                     .operation = "o",
-                                     .correlation = {},
-                                     .details = {}}));
+    EXPECT_TRUE(tally.append({.type = audit::EventType::retry_attempt,
+                              .timestamp = clock.wall_now(),
+                              .operation = "o",
+                              .correlation = {},
+                              .details = {}}));
     alert.tick();
   };
   retry();
@@ -57,13 +58,14 @@ TEST(RetryAlert, ItsThresholdChangesWithTheConfiguration) {
   const log::Logger logger(output);
   metrics::Registry metrics;
   MemoryEventSink sink;
-  RetryAlert alert(sink, 2, {clock, logger, metrics});
+  RetryTally tally(sink);
+  RetryAlert alert(tally, 2, {clock, logger, metrics});
   alert.set_alert_above(0);
-  EXPECT_TRUE(alert.sink().append({.type = audit::EventType::retry_attempt,
-                                   .timestamp = clock.wall_now(),
-                                   .operation = "o",
-                                   .correlation = {},
-                                   .details = {}}));
+  EXPECT_TRUE(tally.append({.type = audit::EventType::retry_attempt,
+                            .timestamp = clock.wall_now(),
+                            .operation = "o",
+                            .correlation = {},
+                            .details = {}}));
   alert.tick();
   EXPECT_THAT(metrics.text(), HasSubstr("pawl_retry_rate_alert 1"));
   EXPECT_THAT(metrics.text(), Not(HasSubstr("pawl_retry_rate_alert 0")));

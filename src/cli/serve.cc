@@ -118,8 +118,8 @@ Result<void> serve(const config::Config& config, gateway::Gateway::Reload reload
   PAWL_TRY(require_free(config.server.listen, "server.listen"));
   PAWL_TRY(require_free(config.server.admin.listen, "server.admin.listen"));
   const OpenedAudit log = PAWL_TRY(open_probed_audit(audit_settings(config.audit)));
-  RetryAlert retries(*log.sink, config.audit.retry_alert, {clock, logger, metrics});
-  RetryTally tally(retries.sink());
+  RetryTally tally(*log.sink);
+  RetryAlert retries(tally, config.audit.retry_alert, {clock, logger, metrics});
   EventSink& audit = tally;
   say_note(audit, logger);
   const std::unique_ptr<CounterStores> counters =

@@ -18,7 +18,8 @@ constexpr auto submit_options = joined(
          .help = "Not before this instant, as in 2026-03-04T12:00:00Z."},
         {.name = "--ttl",
          .value = {.name = "DURATION"},
-         .help = "It expires if it has not been claimed by then."},
+         .help = "It expires if it waits when so long is over: for its first try, for a retry, or "
+                 "because it was put off. One that runs then may end."},
         {.name = "--many",
          .value = {.name = "FILE", .is_file = true},
          .help = "A task for each line of the file, which is its input; - is standard input."},
@@ -26,14 +27,17 @@ constexpr auto submit_options = joined(
     }));
 constexpr ExitCode submit_codes[] = {
     {0, "durable, and the id printed"},
-    {1, "the configuration is not valid"},
+    not_valid_code,
     {2, "something given is not allowed, and nothing of that was submitted"},
-    {3, "refused: another task has the unique name, or the queue is full"},
+    {3,
+     "refused: another task has the unique name, or the queue is full; or by the store, which is "
+     "read-only, or whose bucket or keys are wrong"},
     {4,
      "the store ceased to answer in the middle; the ids that may or may not be there are named, "
      "besides those that were submitted before (with --json as \"unknown\"): "
      "look with 'pawl get' before submitting again, or give --unique"},
     {4, "submitted, but the ids cannot be printed: they are named on standard error"},
+    {5, "there is no such file"},
     {6, "the store is not available, and nothing was submitted"},
 };
 constexpr Example submit_examples[] = {
@@ -73,7 +77,7 @@ constexpr auto list_options = std::to_array<Option>({
 });
 constexpr Example list_examples[] = {
     {"pawl list --status failed", "what somebody has to look at"},
-    {"pawl list --status failed --ids | xargs -n1 pawl replay", "all of it again"},
+    {"pawl list --status failed --ids | xargs -r pawl replay", "all of it again"},
 };
 
 constexpr auto tail_options = std::to_array<Option>({
@@ -108,10 +112,12 @@ constexpr auto cancel_options = std::to_array<Option>({
 });
 constexpr ExitCode cancel_codes[] = {
     {0, "each is cancelled, or was asked to stop"},
-    {3, "one is over already"},
-    {4, "the store ceased to answer, and nobody knows whether it was done"},
-    {5, "one is not there"},
-    {6, "the store is not available"},
+    not_valid_code,
+    not_allowed_code,
+    {3, "one is over already; or the store refuses: read-only, wrong bucket or keys"},
+    in_doubt_code,
+    {5, "one is not there, or there is no queue yet"},
+    store_away_code,
 };
 constexpr Example cancel_examples[] = {
     {"pawl cancel 0102030405060708090a0b0c --reason duplicate", "one"},

@@ -15,6 +15,7 @@
 #include "cli/replay_verb.h"
 #include "cli/retry_verbs.h"
 #include "cli/serve.h"
+#include "cli/sim_verb.h"
 #include "config/retry.h"
 
 namespace pawl::cli {
@@ -150,14 +151,18 @@ constexpr Example stats_examples[] = {
 constexpr Positional replay_file[] = {
     {.value = {.name = "FILE",
                .is_file = true,
+               .several = true,
                .asks = "list --status failed --ids --limit 1000 --prefix TYPED"},
-     .help = "The audit log; or the id of a task."},
+     .help = "The audit log; or the ids of tasks."},
 };
 constexpr ExitCode replay_codes[] = {
     {0, "every decision that can be taken again comes out as it was recorded"},
+    {1, "of a task: the configuration is not valid, or the queue is damaged or has other settings"},
+    {2, "something given is not allowed"},
     {3,
      "one does not, or a record is missing, out of place or changed; the first is named; of a "
-     "task: it has not failed, nor was it cancelled or expired"},
+     "task: it has not failed, nor was it cancelled or expired, or the store refuses"},
+    {4, "of a task: the store ceased to answer, and nobody knows whether it was done"},
     {5, "there is no such file, or task"},
     {6, "a file cannot be read, or the queue's store is not available"},
 };
@@ -165,6 +170,7 @@ constexpr Example replay_examples[] = {
     {"pawl replay data/audit.jsonl", "all its files, oldest first"},
     {"pawl replay data/audit.jsonl --json | jq .difference", "the first that differs, or null"},
     {"pawl replay 0102030405060708090a0b0c", "a task that failed, from the start"},
+    {"pawl replay 0102030405060708090a0b0c 0d0e0f101112131415161718", "several"},
 };
 
 constexpr Example retry_examples[] = {
@@ -301,17 +307,16 @@ constexpr Verb table[] = {
      .summary = "stand in front of a service and pace what reaches it",
      .description =
          "Listens on server.listen, passes what the limits allow to server.upstream, and answers "
-         "429 "
-         "to the rest, with the time to wait. Every decision is written to the audit log. "
-         "server.admin.listen serves /healthz, /readyz and /metrics. SIGTERM and SIGINT end it "
-         "once "
-         "what is under way is finished. SIGHUP reads the configuration again, all of it or "
-         "nothing.",
+         "429 to the rest, with the time to wait. Every decision is written to the audit log. "
+         "server.admin.listen serves the panel (/panel/), the admin API (/v1/, /openapi.json), "
+         "/healthz, /readyz and /metrics. SIGTERM and SIGINT end it once what is under way is "
+         "finished. SIGHUP reads the configuration again, all of it or nothing.",
      .exit_codes = serve_codes,
      .examples = serve_examples,
      .run = run_serve},
     demo_upstream_verb,
     emulate_verb,
+    sim_verb,
     {.path = "config check",
      .summary = "check a configuration file",
      .description =
@@ -388,8 +393,8 @@ constexpr Verb table[] = {
          "and limits again from what its record says it was decided on, and compares. Prints how "
          "many came out alike, how many records hold no decision, and how many cannot be taken "
          "again and why. The records must be those that were written, and none may be missing or "
-         "out of place, as 'pawl audit verify' checks it. Given the id of a task, it lets one that "
-         "failed, was cancelled or has expired begin again, its counters at 0.",
+         "out of place, as 'pawl audit verify' checks it. Given ids of tasks, it lets those that "
+         "failed, were cancelled or have expired begin again, their counters at 0.",
      .positionals = replay_file,
      .options = json_only,
      .exit_codes = replay_codes,

@@ -10,6 +10,8 @@
 
 #include "cli/app.h"
 #include "cli/help.h"
+#include "cli/queue_rows.h"
+#include "cli/work_verb.h"
 
 namespace pawl::cli {
 namespace {
@@ -44,6 +46,18 @@ TEST_P(EveryVerb, IsWrittenInPlainSentences) {
   for (const Positional& positional : verb.positionals) {
     EXPECT_TRUE(is_plain(positional.help) && positional.help.ends_with('.'))
         << positional.value.name;
+  }
+}
+
+TEST(VerbsOfTheQueue, TellEveryExitCodeThatTheyMayHave) {
+  for (const auto rows : {task_rows(), queue_rows(), work_rows()}) {
+    for (const Verb& verb : rows) {
+      std::set<int> codes;
+      for (const ExitCode& each : verb.exit_codes) codes.insert(each.code);
+      for (const int code : {0, 1, 2, 3, 6}) EXPECT_TRUE(codes.contains(code)) << verb.path << code;
+      // A worker makes its queue, and tells what it does not know to the history.
+      EXPECT_TRUE(verb.path == "work" || codes.contains(5)) << verb.path;
+    }
   }
 }
 

@@ -35,6 +35,7 @@ class WatchedQueue final : public TaskQueue {
     inside_.list(std::move(filter), std::move(done));
   }
   void stats(Done<queue::Stats> done) override { inside_.stats(std::move(done)); }
+  void followed_stats(Done<queue::Stats> done) override { inside_.followed_stats(std::move(done)); }
   void schedules(Done<std::vector<queue::Schedule>> done) override {
     inside_.schedules(std::move(done));
   }

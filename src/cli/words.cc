@@ -26,6 +26,23 @@ std::string word(std::string_view text) {
   return out;
 }
 
+std::string name_line(std::string_view name) {
+  const bool controls = std::ranges::any_of(
+      name, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+  return controls || name.empty() ? "" : std::string(name) + "\n";
+}
+
+std::string shell_word(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_./:,=@%+").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
 std::string sentence(std::string_view text) {
   std::string out;
   json::append_quoted(out, text);

@@ -17,6 +17,13 @@ inline constexpr std::string_view yellow = "\033[33m";
 // As it is where nobody can misread it, else in quotes; nothing as "-".
 std::string word(std::string_view text);
 
+// For a list of names that a shell reads, one a line: as they are; left out is what could be taken
+// for several, or disturbs a terminal.
+std::string name_line(std::string_view name);
+
+// A word of a command line, as a shell reads it.
+std::string shell_word(std::string_view text);
+
 // A sentence: on one line, without what disturbs a terminal, and without quotes around it.
 std::string sentence(std::string_view text);
 

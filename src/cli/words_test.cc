@@ -15,6 +15,20 @@ TEST(Words, AreShownAsTheyAreOrQuoted) {
   EXPECT_EQ(sentence("it is\nover"), "it is\\nover");
 }
 
+TEST(Words, AreNamesAsTheyAreWhereALineHoldsThem) {
+  EXPECT_EQ(name_line("weird \"type\""), "weird \"type\"\n");
+  EXPECT_EQ(name_line("größe"), "größe\n");
+  EXPECT_EQ(name_line("two\nlines"), "");
+  EXPECT_EQ(name_line("\033[2J"), "");
+  EXPECT_EQ(name_line("\x7f"), "");
+}
+
+TEST(Words, MayBeTypedAgain) {
+  EXPECT_EQ(shell_word("dir/pawl-1.yaml"), "dir/pawl-1.yaml");
+  EXPECT_EQ(shell_word("it's $HOME"), "'it'\\''s $HOME'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(Words, ArePaintedWhereColourIsWanted) {
   EXPECT_EQ(painted("no", red, true), "\033[31mno\033[0m");
   EXPECT_EQ(painted("no", red, false), "no");

@@ -12,10 +12,6 @@ constexpr double delay_seconds[] = {1, 5, 10, 30, 60, 300, 900, 3'600, 21'600, 8
 // From a hundredth of a second to a quarter of an hour.
 constexpr double attempt_seconds[] = {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900};
 
-constexpr std::array<How, 8> all_hows = {How::completed,  How::retried,   How::rescheduled,
-                                         How::failed,     How::cancelled, How::timed_out,
-                                         How::given_back, How::refused};
-
 }  // namespace
 
 WorkMetrics::WorkMetrics(metrics::Registry& registry, std::span<const std::string> types)
@@ -34,10 +30,10 @@ WorkMetrics::WorkMetrics(metrics::Registry& registry, std::span<const std::strin
                                              {label}),
                 .took = &registry.histogram("pawl_task_attempt_seconds", "How long attempts took.",
                                             attempt_seconds, {label})};
-    for (const How how : all_hows) {
-      made.ended[static_cast<std::size_t>(how)] =
+    for (std::size_t how = 0; how < hows; ++how) {
+      made.ended[how] =
           &registry.counter("pawl_task_attempts_total", "Attempts that ended, by how.",
-                            {label, {"how", ends.value(to_string(how))}});
+                            {label, {"how", ends.value(to_string(static_cast<How>(how)))}});
     }
     types_.emplace(type, made);
   }

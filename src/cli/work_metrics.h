@@ -22,7 +22,7 @@ class WorkMetrics {
   void ended(const TaskAttemptEnd& end);
 
  private:
-  static constexpr std::size_t hows = 8;
+  static constexpr std::size_t hows = static_cast<std::size_t>(TaskAttemptEnd::How::refused) + 1;
   struct OfType {
     metrics::Counter* claimed;
     std::array<metrics::Counter*, hows> ended;

@@ -23,8 +23,10 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/queue_ask.h"
+#include "cli/queue_common.h"
 #include "cli/queue_options.h"
 #include "cli/queue_session.h"
+#include "cli/words.h"
 #include "cli/work_metrics.h"
 #include "config/values.h"
 #include "net/loop.h"
@@ -38,7 +40,9 @@ namespace {
 // For what is told to the queue behind the second signal.
 constexpr Duration end_at_once = Duration::seconds(2);
 constexpr std::uint64_t descriptors_a_child = 4;
+constexpr std::uint64_t descriptors_a_call = 2;
 constexpr std::uint64_t descriptors_besides = 256;
+constexpr std::uint64_t descriptors_besides_min = 64;
 
 std::unexpected<Error> usage(std::string message) {
   return std::unexpected(usage_error("work", std::move(message)));
@@ -84,14 +88,24 @@ Result<Duration> drain_of(const Arguments& arguments) {
   return drain.value_or(Duration());
 }
 
-// Children get our limits too, so it is raised only where it must be.
-void raise_descriptor_limit(std::uint32_t children) {
+// Children get our limits too, so it is raised only where it must be. With too few, tasks would be
+// claimed and given back, again and again.
+Result<void> raise_descriptor_limit(std::uint32_t concurrency, std::uint64_t each) {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t needed = children * descriptors_a_child + descriptors_besides;
-  if (limit.rlim_cur >= needed) return;
-  limit.rlim_cur = std::min(needed, limit.rlim_max);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+  const rlim_t wanted = concurrency * each + descriptors_besides;
+  if (limit.rlim_cur >= wanted) return {};
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
   setrlimit(RLIMIT_NOFILE, &limit);
+  const std::uint64_t needed = concurrency * each + descriptors_besides_min;
+  if (limit.rlim_cur >= needed) return {};
+  const std::uint64_t most =
+      (std::max<std::uint64_t>(limit.rlim_cur, descriptors_besides_min) - descriptors_besides_min) /
+      each;
+  return usage("--concurrency " + std::to_string(concurrency) + " needs " + std::to_string(needed) +
+               " open files, and " + std::to_string(limit.rlim_cur) +
+               " are allowed: raise that limit (ulimit -n; LimitNOFILE= of a unit)" +
+               (most == 0 ? "" : ", or give --concurrency " + std::to_string(most)));
 }
 
 // What was typed.
@@ -142,10 +156,11 @@ struct Hands {
   static Result<Hands> make(const Asked& asked, Clock& clock) {
     Hands hands;
     if (!asked.command.empty()) {
-      raise_descriptor_limit(asked.settings.concurrency);
+      PAWL_TRY(raise_descriptor_limit(asked.settings.concurrency, descriptors_a_child));
       hands.processes = PAWL_TRY(SystemChildProcesses::open());
       hands.handler = exec_handler(*hands.processes, asked.command);
     } else {
+      PAWL_TRY(raise_descriptor_limit(asked.settings.concurrency, descriptors_a_call));
       hands.http = PAWL_TRY(CurlHttpClient::open());
       hands.handler = http_handler(*hands.http, clock, asked.url);
     }
@@ -251,12 +266,13 @@ class Signals {
 void say_end(const TaskAttemptEnd& end) {
   using How = TaskAttemptEnd::How;
   const bool put_off = end.how == How::rescheduled || end.how == How::given_back;
-  if (end.how == How::completed || (put_off && end.error.empty())) return;
+  if ((end.how == How::completed || put_off) && end.error.empty()) return;
   std::string how(to_string(end.how));
   std::ranges::replace(how, '_', ' ');
   std::string line = "pawl: task " + to_string(end.task.id) + " (" + end.task.terms.type +
                      "), attempt " + std::to_string(end.task.attempt) + ": " + how;
-  if (!end.error.empty()) line += ": " + end.error;
+  constexpr std::size_t error_shown = 300;  // 'pawl get' has all of it
+  if (!end.error.empty()) line += ": " + shortened(end.error, error_shown);
   // What a handler said last may be of several lines, or make a terminal do things.
   std::ranges::replace_if(line, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, ' ');
   if (WorkProgress::on_screen()) line.insert(0, "\r\033[K");  // over a bar
@@ -265,8 +281,7 @@ void say_end(const TaskAttemptEnd& end) {
 
 // Tasks that are due for this worker.
 Result<std::uint64_t> due_for(QueueSession& session, const std::vector<std::string>& types) {
-  const auto stats = PAWL_TRY(
-      session.ask<queue::Stats>([](TaskQueue& queue, auto done) { queue.stats(std::move(done)); }));
+  const auto stats = PAWL_TRY(stats_of(session));
   std::uint64_t due = 0;
   for (const queue::Depth& depth : stats.types) {
     if (std::ranges::binary_search(types, depth.type)) due += depth.due;
@@ -368,7 +383,10 @@ constexpr auto work_options = std::to_array<Option>({
 });
 constexpr ExitCode work_codes[] = {
     {0, "nothing was due any more (--once), or a signal ended it"},
-    {6, "the queue's store is not available"},
+    not_valid_code,
+    not_allowed_code,
+    store_refuses_code,
+    {6, "the queue's store is not available, or commands cannot be run"},
 };
 constexpr Example work_examples[] = {
     {"pawl work -t mail --exec ./send-mail --concurrency 8", "a program of yours, eight at once"},
@@ -380,14 +398,22 @@ constexpr Verb rows[] = {
      .summary = "run tasks by a command or a service",
      .description =
          "Claims tasks and has each handled. With --exec, exit 0 completes the task, and standard "
-         "output is its output (JSON, or a text). Exit 75 puts it off by {\"delay_seconds\":60} "
+         "output is its output (JSON, or a text, of at most 256 KiB: what is more is cut, kept as "
+         "a string, and told on standard error). Exit 75 puts it off by {\"delay_seconds\":60} "
          "read from standard output (60 without it; \"scope\":\"key\", \"type\" or \"queue\" "
          "closes that for the time as well; an \"input\" takes the place of the task's, for the "
-         "next run to go on where this one was). Exit 65 fails it for good. Anything else is tried "
+         "next run to go on where this one was; another member is passed over, and told). Behind "
+         "more than 256 KiB of output it is not found, and the task fails for good. "
+         "Exit 65 fails it for good. Anything else is tried "
          "again; the end of standard error is the task's last_error. At its timeout, and when it "
-         "is cancelled, a command is ended with all its children. With --http, 2xx completes, 429 "
-         "and 503 put off by Retry-After (60 s without it), other 5xx are tried again, and the "
-         "rest fails for good. SIGTERM lets what runs end; a second one does not.",
+         "is cancelled, a command is ended with all its children, as long as they keep its "
+         "environment. With --http, 2xx completes, 429 and 503 put off by Retry-After (60 s "
+         "without it), and so does a 409 that has one (the same call is still under way); 408, "
+         "425 and other 5xx are tried again, by the backoff and not before Retry-After, and the "
+         "rest fails for good. "
+         "SIGTERM lets what runs end; a second one does not. A command that "
+         "hears it too, and ends by it, is given back: under systemd, KillMode=mixed lets it end "
+         "its work.",
      .options = work_options,
      .exit_codes = work_codes,
      .examples = work_examples,

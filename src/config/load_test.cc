@@ -559,7 +559,9 @@ TEST(Load, LeavesOutOfAClassWhatIsNeverStored) {
 }
 
 TEST(Load, LetsTheStoresOfLimitsShareAFile) {
-  loaded("limits:\n  store: sqlite:a.db\n  calendar_store: sqlite:a.db\n");
+  const Config config = loaded("limits:\n  store: sqlite:a.db\n  calendar_store: sqlite:a.db\n");
+  EXPECT_EQ(config.limits.store.path, "a.db");
+  EXPECT_EQ(config.limits.calendar_store.path, "a.db");
 }
 
 TEST(Load, TakesAsManyApiKeysAsThereMayBe) {

@@ -8,7 +8,6 @@
 
 namespace pawl::config {
 
-inline constexpr std::string_view frequency_limit_path = "order_control.frequency_limit";
 inline constexpr std::string_view weekly_max_path =
     "order_control.frequency_limit.weekly_max_orders";
 // What a problem with it begins with, and what is logged of it.

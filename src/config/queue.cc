@@ -21,7 +21,8 @@ using queue::Limited;
 Type<std::string> queue_url() {
   return scalar<std::string>(
       {"URL",
-       "dir:PATH, s3://BUCKET/PREFIX?endpoint=http://HOST:PORT&region=REGION, or "
+       "dir:PATH, s3://BUCKET/PREFIX?endpoint=http://HOST:PORT&region=REGION (a bucket has 3 to 63 "
+       "lower-case letters, digits, - and .), or "
        "http://HOST:PORT[,HOST:PORT…][?store=URL] (a broker)"},
       [](const std::string& text) -> std::optional<std::string> {
         const auto url = parse_queue_url(text);

@@ -437,6 +437,7 @@ void Gateway::tick() {
   tell_of_turned_away();
   telemetry_.audit_lag.set(static_cast<double>(parts_.audit.lag()));
   parts_.log_output.tick();
+  telemetry_.log_lines_lost.add(parts_.log_output.take_lines_lost());
 }
 
 }  // namespace pawl::gateway

@@ -31,10 +31,6 @@ std::string text_of(const request::Match& match) {
   return out;
 }
 
-Value number(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
-
 }  // namespace
 
 Value limits_json(const Settings& settings, const Telemetry& telemetry) {
@@ -48,8 +44,8 @@ Value limits_json(const Settings& settings, const Telemetry& telemetry) {
                          {"algorithm", limit::algorithm_of(policy.rule)},
                          {"rule", policy.text},
                          {"shadow", policy.options.shadow},
-                         {"refusals", number(refusals.enforced)},
-                         {"shadow_refusals", number(refusals.shadow)}});
+                         {"refusals", refusals.enforced},
+                         {"shadow_refusals", refusals.shadow}});
   }
   return out;
 }

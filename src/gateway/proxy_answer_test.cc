@@ -93,7 +93,7 @@ TEST_F(WebSocketTest, EndsWhenEitherSideCloses) {
 
 TEST_F(WebSocketTest, MayRestForAsLongAsItLikes) {
   const auto upstream = open();
-  for (int i = 0; i < 10; ++i) pass(bounds::upstream_answer_deadline);
+  for (int i = 0; i < 10; ++i) pass(config.server.timeouts.answer);
   EXPECT_FALSE(client->ended());
   upstream->receive("still here");
   EXPECT_EQ(client->sent, "still here");

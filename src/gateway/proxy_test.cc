@@ -377,7 +377,7 @@ TEST_F(ProxyTest, AnAnswerThatIsNoHttpIsNotPassedOn) {
 
 TEST_F(ProxyTest, AnUpstreamThatDoesNotAnswerInTimeIs504AndUnknown) {
   const auto upstream = send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx");
-  pass(bounds::upstream_answer_deadline - Duration::seconds(1));
+  pass(config.server.timeouts.answer - Duration::seconds(1));
   EXPECT_EQ(client->sent, "");
   pass(Duration::seconds(2));
   EXPECT_THAT(client->sent, StartsWith("HTTP/1.1 504 Gateway Timeout\r\n"));
@@ -392,7 +392,7 @@ TEST_F(ProxyTest, ASteadyUploadIsNotCutHoweverLongItTakes) {
            "\r\n\r\n");
   for (int i = 0; i < 9; ++i) {
     client->receive(piece);
-    pass(bounds::upstream_answer_deadline - Duration::seconds(1));
+    pass(config.server.timeouts.answer - Duration::seconds(1));
   }
   EXPECT_EQ(client->sent, "");
   client->receive(piece);
@@ -403,7 +403,7 @@ TEST_F(ProxyTest, ASteadyUploadIsNotCutHoweverLongItTakes) {
 TEST_F(ProxyTest, AnAnswerThatStallsInTheMiddleIsCutInTheEnd) {
   const auto upstream = send(get("/a"));
   upstream->receive("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
-  pass(bounds::upstream_answer_deadline - Duration::seconds(1));
+  pass(config.server.timeouts.answer - Duration::seconds(1));
   EXPECT_FALSE(client->ended());
   pass(Duration::seconds(2));
   EXPECT_TRUE(client->closed);

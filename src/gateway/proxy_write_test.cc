@@ -69,6 +69,7 @@ TEST_F(ProxyWriteTest, AReplayCostsNoQuota) {
   for (int i = 0; i < 50; ++i) EXPECT_THAT(told(post("a")), StartsWith("HTTP/1.1 201"));
   EXPECT_EQ(telemetry.allowed.value(), limits);
   EXPECT_EQ(telemetry.refused.value(), 0u);
+  EXPECT_EQ(kept().value().replays, 50u);
 }
 
 TEST_F(ProxyWriteTest, ARefusalByTheLimitsBurnsNoKey) {

@@ -37,6 +37,8 @@ Telemetry::Telemetry(metrics::Registry& registry, log::Logger logger)
           registry.counter("pawl_connections_refused_total",
                            "Client connections that were closed because there were too many.")),
       audit_lag(registry.gauge("pawl_audit_lag_events", "Audit events not yet durable.")),
+      log_lines_lost(registry.counter("pawl_log_lines_lost_total",
+                                      "Lines of the log that could not be written.")),
       request_time(registry.histogram("pawl_request_seconds",
                                       "From the head of a request to the end of its answer.",
                                       metrics::request_seconds)),

@@ -51,6 +51,7 @@ struct Telemetry {
   metrics::Gauge& connections;
   metrics::Counter& connections_refused;
   metrics::Gauge& audit_lag;
+  metrics::Counter& log_lines_lost;
   metrics::Histogram& request_time;
   std::array<metrics::Counter*, request::write_events> writes = {};
 

@@ -67,9 +67,11 @@ std::string next_plan_of(const Settings& settings, std::string_view plan) {
   return next == settings.upgrades.end() ? std::string() : next->second;
 }
 
-// All that a tenant is counted by: each key of its own has counts of its own.
-std::vector<OwnCount> own_counts(const Settings& settings, std::string_view tenant) {
+// All that a tenant is counted by: each key of its own has counts of its own. A client without a
+// name is counted by its address alone.
+Result<std::vector<OwnCount>> own_counts(const Settings& settings, std::string_view tenant) {
   std::vector<OwnCount> counts;
+  const std::string own = PAWL_TRY(request::key_of_id(tenant, settings.tenants.ipv6_prefix));
   const limit::Plan& plan = plan_of(settings, tenant);
   for (std::size_t i = 0; i < settings.buckets.size(); ++i) {
     const config::Scope scope = settings.buckets[i].scope;
@@ -77,7 +79,7 @@ std::vector<OwnCount> own_counts(const Settings& settings, std::string_view tena
     counts.push_back({.bucket = i,
                       .plan = &plan,
                       .policy = &settings.plans.resolve(i, plan, tenant),
-                      .key = request::tenant_key(tenant)});
+                      .key = own});
     if (scope != config::Scope::api_key) continue;
     for (const request::ApiKey& key : settings.tenants.api_keys.all()) {
       if (key.tenant != tenant) continue;
@@ -203,11 +205,12 @@ SettingsPtr Tenants::settings() const {
 void Tenants::saw(const request::Tenant& tenant, limit::Counts counts, const limit::Answer& answer,
                   const Settings& settings) {
   if (!counts.empty()) parts_.telemetry.count_limit(counts, answer);
-  if (tenant.name.empty()) return;
+  const std::string& who = tenant.name.empty() ? tenant.id : tenant.name;
+  if (who.empty()) return;
   // Not every store reads the world's clock for every ask.
   const Instant now = answer.now.wall == Instant() ? parts_.clock.wall_now() : answer.now.wall;
-  seen_.note(tenant.name, now);
-  if (answer.counted_by == limit::CountedBy::nobody) return;
+  seen_.note(who, now);
+  if (tenant.name.empty() || answer.counted_by == limit::CountedBy::nobody) return;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const limit::Policy& policy = *counts[i].policy;
     if (!limit::is_near(policy, answer.verdicts[i]) || policy.options.shadow) continue;
@@ -230,7 +233,8 @@ void Tenants::saw(std::string_view tenant, const admin::OwnedCounts& counts,
                   const limit::Answer& answer) {
   const SettingsPtr settings = this->settings();
   const std::string key = request::tenant_key(tenant);
-  saw({.name = std::string(tenant),
+  saw({.name = std::string(request::is_anonymous(tenant) ? std::string_view() : tenant),
+       .id = std::string(tenant),
        .plan = std::string(key_plan_of(*settings, tenant)),
        .limit_key = key,
        .api_key_key = key},
@@ -282,18 +286,21 @@ void Tenants::usage(std::string_view tenant, Done<admin::TenantUsage> done) {
   const limit::Plan& plan = plan_of(*settings, tenant);
   admin::TenantUsage usage{.tenant = std::string(tenant),
                            .plan = plan.name,
-                           .next_plan = next_plan_of(*settings, plan.name),
+                           .next_plan = request::is_anonymous(tenant)
+                                            ? std::string()
+                                            : next_plan_of(*settings, plan.name),
                            .buckets = {}};
-  std::vector<OwnCount> counts = own_counts(*settings, tenant);
-  if (counts.empty()) {
-    done(std::move(usage));
-    return;
-  }
+  Result<std::vector<OwnCount>> counts = own_counts(*settings, tenant);
+  if (!counts) return done(std::unexpected(counts.error()));
+  if (counts->empty()) return done(std::move(usage));
   const auto rows = std::make_shared<Rows>();
   const auto gathering = std::make_shared<Gathering>(
-      settings, std::move(counts),
+      settings, *std::move(counts),
       [rows, usage = std::move(usage), done = std::move(done)](std::optional<Error> error) mutable {
-        for (auto& [bucket, row] : rows->by_bucket) usage.buckets.push_back(std::move(row));
+        for (auto& [bucket, row] : rows->by_bucket) {
+          if (request::is_anonymous(usage.tenant)) row.next_plan.clear();  // no plan is its own
+          usage.buckets.push_back(std::move(row));
+        }
         if (error) {
           done(std::unexpected(*std::move(error)));
         } else {
@@ -317,14 +324,12 @@ void Tenants::reset(std::string_view tenant, std::string_view bucket, Done<void>
     done(no_bucket(*settings, bucket));
     return;
   }
-  std::vector<OwnCount> counts = own_counts(*settings, tenant);
-  if (only) std::erase_if(counts, [&](const OwnCount& count) { return count.bucket != *only; });
-  if (counts.empty()) {
-    done(not_its_own(bucket));
-    return;
-  }
+  Result<std::vector<OwnCount>> counts = own_counts(*settings, tenant);
+  if (!counts) return done(std::unexpected(counts.error()));
+  if (only) std::erase_if(*counts, [&](const OwnCount& count) { return count.bucket != *only; });
+  if (counts->empty()) return done(not_its_own(bucket));
   const auto gathering = std::make_shared<Gathering>(
-      settings, std::move(counts), [done = std::move(done)](std::optional<Error> error) mutable {
+      settings, *std::move(counts), [done = std::move(done)](std::optional<Error> error) mutable {
         if (error) {
           done(std::unexpected(*std::move(error)));
         } else {
@@ -377,7 +382,9 @@ Result<admin::OwnedCounts> Tenants::counts(std::string_view tenant, std::string_
     std::string key;
   };
   if (is_dot_segment(tenant)) return failure(Code::invalid, ". and .. are no names of tenants");
-  const auto owner = std::make_shared<const Owner>(Owner{settings(), request::tenant_key(tenant)});
+  SettingsPtr now = settings();
+  std::string key = PAWL_TRY(request::key_of_id(tenant, now->tenants.ipv6_prefix));
+  const auto owner = std::make_shared<const Owner>(Owner{std::move(now), std::move(key)});
   const Settings& settings = *owner->settings;
   const auto only = find_bucket(settings, bucket);
   if (!bucket.empty() && !only) return no_bucket(settings, bucket);

@@ -2,8 +2,10 @@
 //
 // Contract: admin::TenantBook. saw() is for every decision: it counts it, notes the tenant, and
 //           tells `near` once a window that a tenant has used 80 % of a bucket that is its own
-//           (scope tenant or api_key) and enforced. Who cannot be named is no tenant, and not
-//           noted. The usage of a bucket of scope api_key is that of the key that has least left.
+//           (scope tenant or api_key) and enforced. Who cannot be named goes by
+//           anonymous@ADDRESS: is listed, reset and has a usage like a tenant, but no plan of its
+//           own, and `near` is not told of it. The usage of a bucket of scope api_key is that of
+//           the key that has least left.
 // Plans:    set_plan() writes the file, then has the settings made anew; what use() is given must
 //           be made with live_plans().
 // Threads:  saw() any number at once, without a lock while nothing is new; the rest any. `near` is

@@ -242,6 +242,34 @@ TEST_F(TenantsTest, HaveTheUsageOfTheirOwnBuckets) {
               ElementsAre("global tenant 0/10 left 10", "key api_key 0/5 left 5"));
 }
 
+TEST_F(TenantsTest, AreClientsOfAnAddressWhereTheyHaveNoName) {
+  start();
+  request::Tenant client;
+  fill_tenant(client, settings->tenants, http::Fields(), parse_ip("2001:db8::7").value());
+  send(client, 4);
+  EXPECT_THAT(listed(), ElementsAre("anonymous@2001:db8::7 free 2026-11-15T12:00:00.000Z"));
+  const std::string name = "anonymous@2001:db8::7";
+  EXPECT_THAT(used(name), ElementsAre("global tenant 4/10 left 6", "key api_key 4/5 left 1 near"));
+  EXPECT_EQ(used("anonymous@2001:db8::9")[0], "global tenant 4/10 left 6") << "of one network";
+  EXPECT_EQ(usage(name).next_plan + usage(name).buckets[0].next_plan, "") << "it cannot have one";
+  EXPECT_THAT(near, IsEmpty());
+  EXPECT_TRUE(reset(name, "key"));
+  EXPECT_THAT(used(name), ElementsAre("global tenant 4/10 left 6", "key api_key 0/5 left 5"));
+  const admin::OwnedCounts counts = tenants->counts(name, "global").value();
+  EXPECT_EQ(counts.counts[0].key.name(), client.limit_key);
+  EXPECT_EQ(tenants->set_plan(name, "pro").error().code, Code::invalid);
+}
+
+TEST_F(TenantsTest, AreNobodyWhereNoAddressIsNamed) {
+  start();
+  std::optional<Error> said;
+  tenants->usage("anonymous@nowhere", [&](const Result<TenantUsage>& got) { said = got.error(); });
+  EXPECT_EQ(said.value().code, Code::invalid);
+  EXPECT_THAT(said->message, HasSubstr("anonymous@192.0.2.7"));
+  EXPECT_EQ(reset("anonymous@", "").error().code, Code::invalid);
+  EXPECT_EQ(tenants->counts("anonymous@x", "").error().code, Code::invalid);
+}
+
 TEST_F(TenantsTest, AreTellingOfShadowsAndOfWhatIsNear) {
   config.limits.buckets[0].shadow = true;
   start();

@@ -55,7 +55,7 @@ std::string text_of(const json::Value& record, std::string_view name) {
 // Opens a store on a server that comes up with the second attempt.
 TEST(EngineIntegration, NatsClientRetry) {
   NatsServer server;
-  Executor executor = Executor::make().value();
+  Executor executor = Executor::make({.breaker_failures = 100}).value();
   std::optional<Idempotency> keys;
   const auto connect = [&](const Attempt& attempt) -> Result<std::string> {
     if (attempt.number == 2) server.start();
@@ -71,7 +71,7 @@ TEST(EngineIntegration, NatsClientRetry) {
 TEST(EngineIntegration, KvOperationsRetry) {
   NatsServer server;
   server.start();
-  Executor executor = Executor::make().value();
+  Executor executor = Executor::make({.breaker_failures = 100}).value();
   std::optional<Idempotency> keys;
   ASSERT_TRUE(eventually([&] {
     auto made = Idempotency::make({.store = server.store()});
@@ -87,7 +87,7 @@ TEST(EngineIntegration, KvOperationsRetry) {
     if (recorded || recorded.error().code == Code::refused) return "put";  // refused: it was there
     return std::unexpected(recorded.error());
   };
-  const auto done = executor.execute_with_retry("RETRY_KV_PUT", "put", put, patiently(20));
+  const auto done = executor.execute_with_retry("RETRY_KV_PUT", "put", put, patiently(100));
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_GE(puts, 2);
   const auto get = [&](const Attempt&) -> Result<std::string> {

@@ -291,12 +291,23 @@ TEST(Executor, AnErrorOfWhatWasAppliedIsAnErrorAndNotDoneAgain) {
 }
 
 TEST(Executor, WhatACallbackThrowsIsDropped) {
+  std::promise<void> told;
+  std::promise<void> done_again;
   Executor executor = Executor::make().value();
   executor.execute_with_retry(
       api, "call", [](const Attempt&, Executor::Done done) { done("answer"); }, {},
-      [](const Result<std::string>&) { throw std::runtime_error("careless"); });
+      [&](const Result<std::string>&) {
+        told.set_value();
+        throw std::runtime_error("careless");
+      });
+  told.get_future().get();
   executor.execute_with_retry(api, "call",
-                              [](const Attempt&, Executor::Done done) { done("answer"); }, {}, {});
+                              [&](const Attempt&, Executor::Done done) {
+                                done("answer");
+                                done_again.set_value();
+                              },
+                              {}, {});
+  done_again.get_future().get();
 }
 
 TEST(Executor, AReadCanBeHedged) {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "adapter/system/own_name.h"
 #include "base/assert.h"
 #include "base/bounds_queue.h"
 #include "base/json.h"
@@ -23,11 +24,21 @@ std::optional<std::string> variable(const std::string& name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-QueueOfficeSettings settings_of(const QueueOptions& options) {
+Result<QueueOfficeSettings> settings_of(const QueueOptions& options) {
+  if (options.shards > bounds::queue_shards_max) {
+    return failure(Code::invalid, "shards is " + std::to_string(options.shards) + ": 1 to " +
+                                      std::to_string(bounds::queue_shards_max) + " is allowed");
+  }
   QueueOfficeSettings settings{.url = options.url, .makes = options.makes};
   if (options.shards != 0) settings.wanted.shards = options.shards;
   if (options.kept > Duration()) settings.wanted.kept = options.kept;
   return settings;
+}
+
+// Whoever reads of a cancel must find the program: a user's name alone says nothing of a service.
+std::string who() {
+  const std::string user = variable("USER").value_or("");
+  return user.empty() ? own_name() : user + " at " + own_name();
 }
 
 // As it is printed, so that the same input, written in another way, is the same.
@@ -227,7 +238,7 @@ Result<Queue> Queue::open(const QueueOptions& options, Clock* clock) noexcept {
   if (options.note) {
     parts.note = [note = options.note](const std::string& text) { note(text); };
   }
-  state->office = PAWL_TRY(QueueOffice::open(settings_of(options), parts));
+  state->office = PAWL_TRY(QueueOffice::open(PAWL_TRY(settings_of(options)), parts));
   return Queue(std::move(state));
 }
 
@@ -304,8 +315,7 @@ void Queue::cancel(std::string_view id, std::string_view why, Done<TaskStatus> d
   PAWL_ASSERT(state_ != nullptr);
   const Result<queue::TaskId> known = queue::parse_task_id(id);
   if (!known) return done(std::unexpected(known.error()));
-  queue::Cancel cancel{
-      .id = *known, .by = variable("USER").value_or("a program"), .why = std::string(why)};
+  queue::Cancel cancel{.id = *known, .by = who(), .why = std::string(why)};
   state_->office->queue().give(only(std::move(cancel)), then<Replies>(std::move(done), changed_to));
 }
 
@@ -329,6 +339,11 @@ void Queue::close(const ScopeClosing& closing, Done<void> done) noexcept {
     return {};
   };
   state_->office->queue().give(only(std::move(close)), then<Replies>(std::move(done), taken));
+}
+
+Instant Queue::now() const noexcept {
+  PAWL_ASSERT(state_ != nullptr);
+  return state_->office->queue().view().now;
 }
 
 void Queue::stats(Done<QueueStats> done) noexcept {

@@ -7,6 +7,7 @@
 #include <future>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "library/moved_clock_fixture.h"
 #include "tests/temp_folder.h"
@@ -95,7 +96,8 @@ TEST_F(QueueTest, ListsPageAfterPage) {
 TEST_F(QueueTest, CancelsAndReplays) {
   const std::string id = submitted("t");
   EXPECT_EQ(queue.cancel(id, "not needed").value(), TaskStatus::cancelled);
-  EXPECT_THAT(queue.get(id)->cancelled_by, HasSubstr("not needed"));
+  EXPECT_THAT(queue.get(id)->cancelled_by,
+              HasSubstr("-" + std::to_string(::getpid()) + ": not needed"));
   EXPECT_EQ(queue.replay(id).value(), TaskStatus::pending);
   EXPECT_EQ(queue.replay(id).value(), TaskStatus::pending) << "said again";
   const auto other = queue.replay(submitted("t"));
@@ -152,6 +154,14 @@ TEST(Queue, IsStillThereWhenItIsOpenedAgain) {
   const auto other = Queue::open({.url = url, .shards = 2});
   ASSERT_FALSE(other.has_value());
   EXPECT_EQ(other.error().code, Code::invalid);
+}
+
+TEST(Queue, IsNotMadeWithMoreShardsThanThereMayBe) {
+  const TempFolder folder;
+  const auto queue = Queue::open({.url = "dir:" + (folder / "queue"), .shards = 257});
+  ASSERT_FALSE(queue.has_value());
+  EXPECT_EQ(queue.error().code, Code::invalid);
+  EXPECT_EQ(queue.error().message, "shards is 257: 1 to 256 is allowed");
 }
 
 TEST(Queue, IsNotMadeForWhoeverOnlyLooks) {

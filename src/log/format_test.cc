@@ -77,15 +77,6 @@ testing::AssertionResult is_one_clean_line(std::string_view line) {
   return testing::AssertionSuccess();
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t bytes = first_utf8_character(text).bytes;
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
-}
-
 TEST(Format, WritesTextAsTheManualShowsIt) {
   EXPECT_EQ(line_of({{"operation", "order"}, {"wait_seconds", 0.52}}, Format::text,
                     {.tenant_id = "acme"}),

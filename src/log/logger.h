@@ -8,7 +8,7 @@
 // Contract: a call below the level costs one comparison and allocates nothing. Repeats beyond
 //           bounds::log_repeats_a_second_max are counted instead of written (log/repeats.h); the
 //           next line of that event, tick(), flush() and the end of the Output tell the count. A
-//           line the sink could not take is counted in lines_lost().
+//           line the sink could not take is counted: take_lines_lost().
 // Threads:  any. Lines never mix; their order between threads is that of arrival at the sink.
 // Lifetime: the clock and the sink outlive the Output, and the Output outlives its Loggers.
 #pragma once
@@ -50,7 +50,8 @@ class Output {
   // Tells all counts.
   void flush();
 
-  std::uint64_t lines_lost() const { return lines_lost_.load(std::memory_order_relaxed); }
+  // Since it was asked last.
+  std::uint64_t take_lines_lost() { return lines_lost_.exchange(0, std::memory_order_relaxed); }
 
  private:
   friend class Logger;

@@ -214,7 +214,8 @@ TEST(Output, CountsLinesTheSinkDidNotTake) {
   RefusingSink sink;
   Output output(clock, sink, {});
   Logger(output).info("started");
-  EXPECT_EQ(output.lines_lost(), 1u);
+  EXPECT_EQ(output.take_lines_lost(), 1u);
+  EXPECT_EQ(output.take_lines_lost(), 0u);
 }
 
 }  // namespace

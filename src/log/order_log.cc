@@ -12,9 +12,7 @@ namespace {
 using order::Told;
 
 double hundredths_up(Duration wait) {
-  constexpr std::int64_t hundredth = 10'000'000;
-  const std::int64_t whole = wait.ns() / hundredth + (wait.ns() % hundredth > 0 ? 1 : 0);
-  return static_cast<double>(whole) / 100.0;
+  return static_cast<double>(wait.up_in(Duration::milliseconds(10))) / 100.0;
 }
 
 void put(const Logger& logger, Told told, Name name, Logger::Fields fields) {

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,14 +46,18 @@ class AuditTrail {
  public:
   struct Piece {
     std::string lines = {};  // each with its line feed
-    bool at_end = true;      // nothing stands behind it now
+    bool at_end = true;      // nothing stands behind it now; of before(): nothing before it
   };
 
   virtual ~AuditTrail() = default;
   // What stands behind record `seq`, up to `bytes_max` bytes, which must have room for a record.
   virtual Result<Piece> after(std::uint64_t seq, std::size_t bytes_max) = 0;
-  // The end of the log, up to `bytes_max` bytes.
-  virtual Result<Piece> last(std::size_t bytes_max) = 0;
+  // What stands before record `seq`, as much of its end as `bytes_max` bytes hold.
+  virtual Result<Piece> before(std::uint64_t seq, std::size_t bytes_max) = 0;
+  // The end of the log.
+  Result<Piece> last(std::size_t bytes_max) {
+    return before(std::numeric_limits<std::uint64_t>::max(), bytes_max);
+  }
   virtual Result<std::unique_ptr<AuditCheck>> check() = 0;
 };
 

@@ -6,7 +6,8 @@
 //           It is over when the shell has ended. What is left of its group is killed then: a
 //           command that is over has nothing running.
 //           stop() asks the whole group to end (SIGTERM) and kills it (SIGKILL) when the grace is
-//           over. It may be called at any time, any number of times.
+//           over; and with it whoever was begun with all that the ask adds to the environment,
+//           which is therefore to be its own. It may be called at any time, any number of times.
 // Output:   of standard output the beginning is kept, of standard error the end; the rest is read,
 //           counted and thrown away, so that nobody waits for us.
 // Errors:   it could not be started, and nothing was done.

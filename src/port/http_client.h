@@ -38,8 +38,9 @@ struct HttpRequest {
   std::string url = {};  // http or https
   std::vector<HttpField> fields = {};
   std::string body = {};
-  Duration connect_deadline = Duration::seconds(10);              // name and TLS included
-  Duration deadline = Duration::seconds(30);                      // of the whole
+  Duration connect_deadline = Duration::seconds(10);  // name and TLS included
+  Duration deadline = Duration::seconds(30);          // of the whole
+  Duration stall = {};  // without a byte either way, in whole seconds; zero: up to the deadline
   std::size_t body_bytes_max = bounds::http_call_body_bytes_max;  // of the answer
   // Asked of every address before a connection is opened to it, or used again. Empty: all are
   // fine. It is called by the client's thread.

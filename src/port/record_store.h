@@ -29,6 +29,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bounds.h"
@@ -96,6 +97,12 @@ class RecordStore {
   virtual void settle(const RecordKey& key, idempotency::Completion how, Done<void> done) = 0;
   // Looks, changes nothing: the record as it reads now. not_found: there is none.
   virtual void get(const RecordKey& key, Done<idempotency::Record> done) = 0;
+  // The same for who repeats a request: where it is done and has this fingerprint it is a replay,
+  // which most stores count.
+  virtual void look_up(const RecordKey& key, std::string_view /*fingerprint*/,
+                       Done<idempotency::Record> done) {
+    get(key, std::move(done));
+  }
   // As if the key had never been used, but for its fences. One in flight is refused unless `force`.
   virtual void clear(const RecordKey& key, bool force, Done<void> done) = 0;
   // As they read now, by created_at, the newest first. Bodies are left out. By a part of the key,

@@ -38,6 +38,7 @@ struct RecordStoreUnderTest {
   std::function<void()> pump = {};  // lets a store that answers later answer
   std::string prefix = {};          // of scopes, so that runs on one server do not meet
   std::size_t body_bytes_max = bounds::record_bytes_max;  // what the store keeps of a response
+  bool counts_replays = true;
 };
 
 namespace record_store_suite {
@@ -96,6 +97,9 @@ class Client {
   }
   Result<Record> get(const RecordKey& key) const {
     return call<Record>([&](auto then) { store_->get(key, std::move(then)); });
+  }
+  Result<Record> look_up(const RecordKey& key, std::string_view fingerprint) const {
+    return call<Record>([&](auto then) { store_->look_up(key, fingerprint, std::move(then)); });
   }
   Result<void> clear(const RecordKey& key, bool force = false) const {
     return call<void>([&](auto then) { store_->clear(key, force, std::move(then)); });
@@ -161,6 +165,7 @@ class Suite {
 
   void tells_every_verdict() const;
   void replays_an_empty_result() const;
+  void counts_who_repeats() const;
   void lets_a_failed_one_be_tried_again() const;
   void lets_nobody_in_before_the_lease_is_over() const;
   void refuses_a_stale_owner() const;
@@ -241,6 +246,20 @@ inline void Suite::replays_an_empty_result() const {
   const Begun replay = other_.begin(k);
   EXPECT_EQ(replay.verdict, Verdict::replay);
   EXPECT_EQ(replay.record.response, Response());
+}
+
+inline void Suite::counts_who_repeats() const {
+  const RecordKey k = key("repeated");
+  EXPECT_EQ(one_.look_up(k, "print").error().code, Code::not_found);
+  const Begun begun = one_.begin(k);
+  EXPECT_EQ(one_.look_up(k, "print").value().status, Status::in_flight);
+  EXPECT_TRUE(one_.complete(k, begun.record.fence, one_.done("answer")).has_value());
+  EXPECT_EQ(one_.get(k).value().replays, 0u) << "a look is no repetition";
+  for (int i = 0; i < 11; ++i) EXPECT_EQ(one_.look_up(k, "print")->response.body, "answer");
+  EXPECT_EQ(one_.look_up(k, "another").value().status, Status::done);
+  const std::uint64_t counted = test_.counts_replays ? 11 : 0;
+  EXPECT_EQ(one_.get(k).value().replays, counted);
+  EXPECT_EQ(one_.list(k.scope, 1, k.key).front().record.replays, counted);
 }
 
 inline void Suite::lets_a_failed_one_be_tried_again() const {
@@ -477,7 +496,7 @@ inline void Suite::lists_the_newest_first() const {
 inline void Suite::lists_by_status() const {
   const std::string scope = test_.prefix + "statuses";
   const auto make = [&](const std::string& name, Status status, std::int64_t lease) {
-    test_.advance(Duration::nanoseconds(test_.unit.ns() / 100));  // no two begin at once
+    test_.advance(test_.unit / 100);  // no two begin at once
     const RecordKey k = key(name, "statuses");
     const Begin how{.fingerprint = "print", .lease = units(lease), .ttl = units(40)};
     const std::uint64_t fence = one_.begin(k, how).record.fence;
@@ -626,8 +645,7 @@ class Walk {
 
   void step() {
     if (test_.now) {
-      test_.advance(Duration::nanoseconds(test_.unit.ns() / 100) *
-                    static_cast<std::int64_t>(roll(150)));
+      test_.advance(test_.unit / 100 * static_cast<std::int64_t>(roll(150)));
     }
     now_ = test_.now ? test_.now() : Instant();
     const RecordKey& key = keys_[roll(keys_.size())];
@@ -777,6 +795,7 @@ inline void Suite::walks_beside_the_machine() const {
 inline void Suite::run() {
   tells_every_verdict();
   replays_an_empty_result();
+  counts_who_repeats();
   lets_a_failed_one_be_tried_again();
   lets_nobody_in_before_the_lease_is_over();
   refuses_a_stale_owner();

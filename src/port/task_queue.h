@@ -40,6 +40,7 @@ struct QueueView {
   std::uint64_t commands = 0;
   Duration commit_time = {};   // of all commits together, from the first call to the answer
   std::uint64_t segments = 0;  // of the log, by all, since the queue was made
+  Instant now = {};            // by the queue's own clock, as far as is known here
 };
 
 class TaskQueue {
@@ -59,6 +60,9 @@ class TaskQueue {
   virtual void why(queue::TaskId id, Done<queue::Why> done) = 0;
   virtual void list(queue::TaskFilter filter, Done<std::vector<queue::Task>> done) = 0;
   virtual void stats(Done<queue::Stats> done) = 0;
+  // The same as it was followed, for who looks again and again: a store that is followed anyhow is
+  // asked nothing for it.
+  virtual void followed_stats(Done<queue::Stats> done) { stats(std::move(done)); }
   virtual void schedules(Done<std::vector<queue::Schedule>> done) = 0;
   virtual void closings(Done<std::vector<queue::Closing>> done) = 0;
   virtual void limits(Done<std::vector<queue::SetLimit>> done) = 0;

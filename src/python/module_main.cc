@@ -7,12 +7,13 @@
 // Why:      nothing here runs Python on a thread of the queue, or waits with the interpreter's lock
 //           held (mailbox.h). Whose future belongs to a ticket is known in Python alone.
 // Threads:  all of it is for the loop's thread, but for Run, which any may use.
-#include <atomic>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -22,6 +23,8 @@
 #include "pawl/version.h"
 #include "pawl/worker.h"
 #include "python/mailbox.h"
+#include "python/manual_clock.h"
+#include "python/opening.h"
 
 namespace pawl::python {
 namespace {
@@ -45,24 +48,32 @@ Duration length_of(std::int64_t ns) {
   return Duration::nanoseconds(ns);
 }
 
+// What commands and services say last is kept as it came, and need not be UTF-8.
+py::str text_of(std::string_view text) {
+  PyObject* const made =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(made);
+}
+
 py::object object_of(const std::optional<Instant>& instant) {
   return instant ? py::cast(instant->ns()) : py::none();
 }
 // An empty text is none.
 py::object object_of(const std::string& text) {
-  return text.empty() ? py::object(py::none()) : py::str(text);
+  return text.empty() ? py::object(py::none()) : text_of(text);
 }
 
 py::dict object_of(const TaskInfo& task) {
   return py::dict(
-      "id"_a = task.id, "task_type"_a = task.type, "input_json"_a = task.input,
-      "key"_a = object_of(task.key), "unique"_a = object_of(task.unique),
-      "status"_a = to_string(task.status), "priority"_a = task.priority, "attempt"_a = task.attempt,
-      "retry_count"_a = task.retry_count, "max_retries"_a = task.max_retries,
-      "reschedule_count"_a = task.reschedule_count, "max_reschedules"_a = task.max_reschedules,
-      "timeout"_a = task.timeout.ns(), "created_at"_a = task.created_at.ns(),
-      "available_at"_a = task.available_at.ns(), "updated_at"_a = task.updated_at.ns(),
-      "expires_at"_a = object_of(task.expires_at),
+      "id"_a = text_of(task.id), "task_type"_a = text_of(task.type),
+      "input_json"_a = text_of(task.input), "key"_a = object_of(task.key),
+      "unique"_a = object_of(task.unique), "status"_a = to_string(task.status),
+      "priority"_a = task.priority, "attempt"_a = task.attempt, "retry_count"_a = task.retry_count,
+      "max_retries"_a = task.max_retries, "reschedule_count"_a = task.reschedule_count,
+      "max_reschedules"_a = task.max_reschedules, "timeout"_a = task.timeout.ns(),
+      "created_at"_a = task.created_at.ns(), "available_at"_a = task.available_at.ns(),
+      "updated_at"_a = task.updated_at.ns(), "expires_at"_a = object_of(task.expires_at),
       "lease_expires_at"_a = object_of(task.lease_expires_at),
       "completed_at"_a = object_of(task.completed_at), "fence"_a = task.fence,
       "worker_id"_a = object_of(task.worker), "output_json"_a = object_of(task.output),
@@ -71,15 +82,15 @@ py::dict object_of(const TaskInfo& task) {
 }
 
 py::tuple object_of(const SubmittedTask& task) {
-  return py::make_tuple(task.id, task.fresh);
+  return py::make_tuple(text_of(task.id), task.fresh);
 }
 
 py::tuple object_of(const TaskVersion& version) {
-  return py::make_tuple(version.at.ns(), to_string(version.status), version.text);
+  return py::make_tuple(version.at.ns(), to_string(version.status), text_of(version.text));
 }
 
 py::str object_of(TaskStatus status) {
-  return py::str(std::string(to_string(status)));
+  return text_of(to_string(status));
 }
 
 py::int_ object_of(Instant instant) {
@@ -87,7 +98,7 @@ py::int_ object_of(Instant instant) {
 }
 
 py::tuple object_of(const Error& error) {
-  return py::make_tuple(to_string(error.code), to_string(error.outcome), error.message,
+  return py::make_tuple(to_string(error.code), to_string(error.outcome), text_of(error.message),
                         error.retry_after.ns());
 }
 
@@ -98,8 +109,8 @@ py::dict object_of(const TaskWhy& why) {
 }
 
 py::dict object_of(const TypeStats& stats) {
-  return py::dict("task_type"_a = stats.type, "pending"_a = stats.pending, "due"_a = stats.due,
-                  "running"_a = stats.running, "completed"_a = stats.completed,
+  return py::dict("task_type"_a = text_of(stats.type), "pending"_a = stats.pending,
+                  "due"_a = stats.due, "running"_a = stats.running, "completed"_a = stats.completed,
                   "failed"_a = stats.failed, "cancelled"_a = stats.cancelled,
                   "expired"_a = stats.expired, "oldest_due"_a = object_of(stats.oldest_due));
 }
@@ -123,7 +134,7 @@ py::dict object_of(const QueueStats& stats) {
                   "completed"_a = stats.completed, "failed"_a = stats.failed,
                   "retried"_a = stats.retried, "rescheduled"_a = stats.rescheduled,
                   "commits"_a = stats.commits, "puts"_a = stats.puts, "gets"_a = stats.gets,
-                  "store"_a = stats.store);
+                  "store"_a = text_of(stats.store));
 }
 
 py::dict object_of(const WorkerStats& stats) {
@@ -150,21 +161,21 @@ auto posts(Boxed box, Ticket ticket) {
 
 void post_text(const Boxed& box, Ticket ticket, std::string_view text) {
   box->put({.ticket = ticket,
-            .value = [kept = std::string(text)]() -> py::object { return py::str(kept); }});
+            .value = [kept = std::string(text)]() -> py::object { return text_of(kept); }});
 }
 
-// The time as a test moves it.
-class ManualClock final : public Clock {
- public:
-  explicit ManualClock(std::int64_t begin_ns) : begin_(Instant::from_ns(begin_ns)) {}
-  Instant wall_now() override { return begin_ + length_of(passed_); }
-  SteadyInstant steady_now() override { return SteadyInstant::from_ns(1) + length_of(passed_); }
-  void advance(std::int64_t ns) { passed_ += ns; }
-
- private:
-  const Instant begin_;
-  std::atomic<std::int64_t> passed_ = 0;  // the queue reads it on threads of its own
-};
+// One whose value cannot be made is an error of its own ticket: the others have left the box too.
+py::tuple opened(Letter& letter) {
+  try {
+    py::object value = letter.value ? letter.value() : py::none();
+    py::object error = letter.error ? py::object(object_of(*letter.error)) : py::none();
+    return py::make_tuple(letter.ticket, std::move(value), std::move(error));
+  } catch (const std::exception& thrown) {
+    const Error error(Code::internal, Outcome::unknown,
+                      std::string("the answer cannot be told in Python: ") + thrown.what());
+    return py::make_tuple(letter.ticket, py::none(), object_of(error));
+  }
+}
 
 // A task that a handler has; it ends once.
 class Run {
@@ -173,9 +184,9 @@ class Run {
       : box_(std::move(box)), run_(std::move(run)), done_(std::move(done)) {}
 
   py::dict info() const { return object_of(run_->info()); }
-  std::string task_type() const { return run_->info().type; }
+  py::str task_type() const { return text_of(run_->info().type); }
   bool stop_asked() const { return run_->stop_asked(); }
-  std::string stop_reason() const { return run_->stop_reason(); }
+  py::str stop_reason() const { return text_of(run_->stop_reason()); }
   bool cancel_requested() const { return run_->cancel_requested(); }
   void on_stop(Ticket ticket) {
     run_->on_stop([box = box_, ticket] { box->put({.ticket = ticket}); });
@@ -214,11 +225,15 @@ class Connection {
     const py::gil_scoped_release others_go_on;
     if (::getpid() != made_by_) {  // a fork, in which the queue's threads are not
       if (thread_.joinable()) thread_.detach();
-      (void)queue_.release();
+      (void)opening_->queue.release();
+      return;
+    }
+    if (opening_->give_up()) {
+      thread_.detach();
       return;
     }
     wait();
-    queue_.reset();
+    opening_->queue.reset();
   }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -227,33 +242,34 @@ class Connection {
   const Boxed& box() const { return box_; }
   // Once it was opened, and until it is closed.
   Queue& queue() {
-    if (!queue_) throw std::logic_error("the queue is not open");
-    return *queue_;
+    if (!opening_->queue) throw std::logic_error("the queue is not open");
+    return *opening_->queue;
   }
 
   py::list take() {
     py::list out;
-    for (Letter& letter : box_->take()) {
-      py::object value = letter.value ? letter.value() : py::none();
-      py::object error = letter.error ? py::object(object_of(*letter.error)) : py::none();
-      out.append(py::make_tuple(letter.ticket, std::move(value), std::move(error)));
-    }
+    for (Letter& letter : box_->take()) out.append(opened(letter));
     return out;
   }
 
   void open(Ticket ticket, QueueOptions options, std::shared_ptr<ManualClock> clock) {
     clock_ = std::move(clock);
-    thread_ = std::thread([this, ticket, options = std::move(options)] {
-      auto opened = Queue::open(options, clock_.get());
-      if (!opened) return box_->put({.ticket = ticket, .error = opened.error()});
-      queue_ = std::make_unique<Queue>(*std::move(opened));
-      box_->put({.ticket = ticket});
+    opening_->begin();
+    thread_ = std::thread([ticket, options = std::move(options), opening = opening_, box = box_,
+                           kept_clock = clock_] {
+      auto opened = Queue::open(options, kept_clock.get());
+      if (opened) {
+        opening->opened(std::make_unique<Queue>(*std::move(opened)));
+        return box->put({.ticket = ticket});
+      }
+      opening->opened({});
+      box->put({.ticket = ticket, .error = opened.error()});
     });
   }
   void close(Ticket ticket) {
     wait();
     thread_ = std::thread([this, ticket] {
-      queue_.reset();
+      opening_->queue.reset();
       box_->put({.ticket = ticket});
     });
   }
@@ -266,7 +282,7 @@ class Connection {
   const pid_t made_by_ = ::getpid();
   Boxed box_;
   std::shared_ptr<ManualClock> clock_;
-  std::unique_ptr<Queue> queue_;
+  const std::shared_ptr<Opening> opening_ = std::make_shared<Opening>();
   std::thread thread_;  // opens or closes it
 };
 
@@ -404,6 +420,9 @@ void bind_calls(py::class_<Connection>& bound) {
     ask(self,
         [&](Queue& queue, const Boxed& box) { queue.close(asked, posts<void>(box, ticket)); });
   });
+  bound.def(
+      "now", [](Connection& self) { return self.queue().now().ns(); },
+      py::call_guard<py::gil_scoped_release>());
   bound.def("stats", [](Connection& self, Ticket ticket) {
     ask(self, [&](Queue& queue, const Boxed& box) { queue.stats(posts<QueueStats>(box, ticket)); });
   });

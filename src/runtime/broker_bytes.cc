@@ -29,8 +29,6 @@ using queue::write_id;
 constexpr std::uint8_t version = 1;
 constexpr std::uint8_t is_good = 1;
 constexpr std::uint8_t is_error = 2;
-constexpr Code codes[] = {Code::invalid,   Code::usage,       Code::refused, Code::unresolved,
-                          Code::not_found, Code::unavailable, Code::internal};
 
 void begin(ByteWriter& out) {
   out.u8(version);
@@ -81,21 +79,15 @@ bool is_of_a_task(Look::Kind kind) {
 }
 
 Error read_error(ByteReader& in) {
-  const std::uint8_t code = in.u8();
+  const Code code = queue::read_code(in);
   const std::uint8_t outcome = in.u8();
-  const Duration wait = read_duration(in);
-  Error error(Code::internal, Outcome::unknown, std::string(in.bytes(in.left())));
-  error.retry_after = wait;
-  bool known = outcome >= static_cast<std::uint8_t>(Outcome::not_applied) &&
-               outcome <= static_cast<std::uint8_t>(Outcome::unknown);
-  if (known) error.outcome = static_cast<Outcome>(outcome);
-  bool has_code = false;
-  for (const Code each : codes) {
-    if (code != static_cast<std::uint8_t>(each)) continue;
-    error.code = each;
-    has_code = true;
+  if (outcome < static_cast<std::uint8_t>(Outcome::not_applied) ||
+      outcome > static_cast<std::uint8_t>(Outcome::unknown)) {
+    in.fail("an outcome is unknown");
   }
-  if (!known || !has_code) in.fail("an error is unknown");
+  const Duration wait = read_duration(in);
+  Error error(code, static_cast<Outcome>(outcome), std::string(in.bytes(in.left())));
+  error.retry_after = wait;
   return error;
 }
 
@@ -183,7 +175,7 @@ void write_answer(ByteWriter& out, const Hello& hello) {
     out.varint(number);
   }
   write_duration(out, view.commit_time);
-  out.bytes(hello.url);
+  queue::write_instant(out, view.now);
   out.bytes(hello.mark);
 }
 
@@ -199,7 +191,7 @@ void read_answer(ByteReader& in, Hello& hello) {
     *number = in.varint();
   }
   view.commit_time = read_duration(in);
-  hello.url = in.bytes(in.left());
+  view.now = queue::read_instant(in);
   hello.mark = in.bytes(in.left());
 }
 

@@ -61,8 +61,7 @@ struct Look {
 // What a broker says of itself.
 struct Hello {
   QueueView view = {};
-  std::string url = {};   // of the store, for whoever can reach it directly; empty: nobody can
-  std::string mark = {};  // what is the same where that URL leads to the same store
+  std::string mark = {};  // what is the same where an URL leads to the same store
 };
 
 std::string write_commands(std::span<const queue::Command> commands);

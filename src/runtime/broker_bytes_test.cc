@@ -71,16 +71,16 @@ TEST(BrokerBytes, AnswersAreReadBack) {
                                              .commits = 7,
                                              .commands = 8,
                                              .commit_time = Duration::seconds(9),
-                                             .segments = 10},
-                                    .url = "dir:/q",
+                                             .segments = 10,
+                                             .now = Instant::from_ns(11)},
                                     .mark = "m"};
   const auto read = read_result<Hello>(write_result(hello));
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(read->view.settings, hello->view.settings);
+  EXPECT_EQ(read->view.now, hello->view.now);
   EXPECT_EQ(read->view.requests.bytes_down, 6U);
   EXPECT_EQ(read->view.commit_time, Duration::seconds(9));
   EXPECT_EQ(read->view.segments, 10U);
-  EXPECT_EQ(read->url, "dir:/q");
   EXPECT_EQ(read->mark, "m");
 }
 

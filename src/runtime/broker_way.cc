@@ -155,7 +155,8 @@ void BrokerWay::fail(const CallPtr& call, Error error) {
 }
 
 // A broker that hangs must not cost the leases of what is handled. So where there are other ways,
-// all of them together are tried within a third of the lease, and the next renewal has its turn.
+// all of them together are tried within a third of the lease, and the next renewal has its turn;
+// and within a third of the deadline where no lease depends on it.
 Duration BrokerWay::deadline_of(const Ask& ask) {
   std::size_t ways = options_.brokers.size();
   {
@@ -163,8 +164,9 @@ Duration BrokerWay::deadline_of(const Ask& ask) {
     const bool direct = direct_ != nullptr || (ports_.open_directly && !not_direct_);
     if (direct) ++ways;
   }
-  if (!ask.lease || ways == 1) return options_.deadline;
-  const auto part = Duration::nanoseconds(ask.lease->ns() / static_cast<std::int64_t>(3 * ways));
+  if (ways == 1) return options_.deadline;
+  const Duration whole = ask.lease.value_or(options_.deadline);
+  const auto part = whole / static_cast<std::int64_t>(3 * ways);
   return std::min(options_.deadline, std::max(part, deadline_min));
 }
 
@@ -248,6 +250,7 @@ void BrokerWay::opened_directly(const Result<RemoteQueue::Direct>& opened) {
     not_direct_ = opened ? std::nullopt : std::optional(opened.error());
     if (opened && !hello_) {
       hello_ = broker::Hello{.view = direct_->view(), .mark = opened->mark};
+      heard_at_ = ports_.clock.steady_now();
     }
     waiting.swap(waiting_);
   }
@@ -273,6 +276,7 @@ bool BrokerWay::is_closed() {
 
 void BrokerWay::know(broker::Hello hello) {
   const std::lock_guard lock(mutex_);
+  heard_at_ = ports_.clock.steady_now();
   if (hello.mark.empty() && hello_) {  // the store's own word
     hello_->view = std::move(hello.view);
   } else {
@@ -282,7 +286,9 @@ void BrokerWay::know(broker::Hello hello) {
 
 std::optional<broker::Hello> BrokerWay::known() {
   const std::lock_guard lock(mutex_);
-  return hello_;
+  std::optional<broker::Hello> known = hello_;
+  if (known) known->view.now = known->view.now + (ports_.clock.steady_now() - heard_at_);
+  return known;
 }
 
 TaskQueue* BrokerWay::direct() {

@@ -47,7 +47,7 @@ class BrokerWay : public std::enable_shared_from_this<BrokerWay> {
   bool is_closed();
 
   void know(broker::Hello hello);
-  std::optional<broker::Hello> known();
+  std::optional<broker::Hello> known();  // its time goes on
   // Where it is used.
   TaskQueue* direct();
 
@@ -90,6 +90,7 @@ class BrokerWay : public std::enable_shared_from_this<BrokerWay> {
   bool closed_ = false;
   std::size_t current_ = 0;  // the broker that answered last
   std::optional<broker::Hello> hello_ = {};
+  SteadyInstant heard_at_ = {};  // of that
   TaskQueue* direct_ = nullptr;
   std::set<std::size_t> others_ = {};  // brokers that were told of: they have another queue
   bool opening_ = false;

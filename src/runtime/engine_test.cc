@@ -306,7 +306,7 @@ class EngineWriteTest : public EngineTest {
 TEST_F(EngineWriteTest, ExecutesOnceAndReplaysWithoutCharging) {
   const auto first = come();
   EXPECT_EQ(first->did, Did{"send"});
-  EXPECT_THAT(records.asked, ElementsAre("get", "begin"));
+  EXPECT_THAT(records.asked, ElementsAre("look_up", "begin"));
   answer(*first);
   EXPECT_EQ(first->did, (Did{"send", "note executed", "end applied", "deliver"}));
   counters.asked.clear();

@@ -67,9 +67,10 @@ void Engine::run(Door& door, const request::LookUp& effect) {
     handle(door, request::LookedUp{effect.ask, had_by_other(*std::move(fingerprint))});
     return;
   }
-  ports_.records->get(
-      door.write->key, [this, here = Ask(asks_), self = door.shared_from_this(), write = door.write,
-                        ask = effect.ask](Result<idempotency::Record> got) mutable {
+  ports_.records->look_up(
+      door.write->key, effect.fingerprint,
+      [this, here = Ask(asks_), self = door.shared_from_this(), write = door.write,
+       ask = effect.ask](Result<idempotency::Record> got) mutable {
         request::LookedUp event{ask, std::nullopt};
         if (got) {
           event.found = *std::move(got);

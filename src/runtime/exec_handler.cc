@@ -8,6 +8,7 @@
 
 #include "base/bounds_queue.h"
 #include "base/json.h"
+#include "core/queue/cut.h"
 #include "runtime/handler_text.h"
 
 namespace pawl {
@@ -37,15 +38,48 @@ json::Value last_object(std::string_view output) {
   return object(output.substr(output.rfind('\n') + 1));  // npos + 1 is the beginning
 }
 
+// What ends a whole group: a terminal's Ctrl-C, a service manager. A shell, and some languages, say
+// it by an exit code.
+bool is_interruption(const ChildEnd& end) {
+  constexpr int shells_word = 128;
+  const int signal = end.signal != 0 ? end.signal : end.code - shells_word;
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 TaskEnding not_a_reschedule(const ChildEnd& end, const std::string& wrong) {
   const std::string what =
       "exit 75, but standard output " + wrong + "; it is to be " + std::string(reschedule_form);
   return {.kind = Kind::retry, .error = kept_error(what, end.errors, end.error_bytes)};
 }
 
+// With the old input it would do again what is done, and that for ever.
+TaskEnding cut_off(const ChildEnd& end) {
+  const std::string what = "exit 75, but standard output is longer than " +
+                           std::to_string(bounds::task_output_bytes_max) +
+                           " bytes, so what it says of the delay and the input was cut off";
+  return {.kind = Kind::failed, .error = kept_error(what, end.errors, end.error_bytes)};
+}
+
+// It may be no word about the reschedule at all, or one that is misspelled: whoever runs the worker
+// is told, and the task is put off all the same.
+const std::string* unknown_member(const json::Value& said) {
+  const json::Object* object = said.if_object();
+  if (object == nullptr) return nullptr;
+  for (const auto& [name, value] : *object) {
+    if (name != "delay_seconds" && name != "scope" && name != "input") return &name;
+  }
+  return nullptr;
+}
+
 TaskEnding rescheduled(const ChildEnd& end) {
+  if (end.output_bytes > end.output.size()) return cut_off(end);
   TaskEnding ending{.kind = Kind::reschedule, .delay = bounds::handler_reschedule};
   const json::Value said = last_object(end.output);
+  if (const std::string* unknown = unknown_member(said)) {
+    ending.error = "'" + queue::cut(*unknown, 64) +
+                   "' on standard output is passed over: it is none of delay_seconds, scope and "
+                   "input";
+  }
   if (const json::Value* delay = said.find("delay_seconds")) {
     const auto seconds = seconds_of(*delay);
     if (!seconds) {
@@ -81,14 +115,17 @@ TaskEnding ending_of(const ChildEnd& end) {
   if (end.signal != 0) {
     return {
         .kind = Kind::retry,
-        .error = kept_error("killed by " + signal_name(end.signal), end.errors, end.error_bytes)};
+        .error = kept_error("killed by " + signal_name(end.signal), end.errors, end.error_bytes),
+        .interrupted = is_interruption(end)};
   }
   if (end.code == 0) {
-    return {.kind = Kind::completed, .output = kept_output(end.output, end.output_bytes)};
+    KeptOutput kept = kept_output(end.output, end.output_bytes);
+    return {.kind = Kind::completed, .output = std::move(kept.json), .error = std::move(kept.cut)};
   }
   if (end.code == exit_reschedule) return rescheduled(end);
   return {.kind = end.code == exit_failed ? Kind::failed : Kind::retry,
-          .error = kept_error("exit " + std::to_string(end.code), end.errors, end.error_bytes)};
+          .error = kept_error("exit " + std::to_string(end.code), end.errors, end.error_bytes),
+          .interrupted = is_interruption(end)};
 }
 
 TaskHandler exec_handler(ChildProcesses& processes, std::string command) {

@@ -66,6 +66,14 @@ TEST(ExecHandler, ReschedulesByAMinuteWhenNothingWasSaid) {
   }
 }
 
+TEST(ExecHandler, TellsOfAWordThatItDoesNotKnow) {
+  const TaskEnding ending = ending_of(end_of(75, R"({"delay_second":5,"scope":"key"})"));
+  EXPECT_EQ(ending.kind, Kind::reschedule);
+  EXPECT_EQ(ending.delay, Duration::seconds(60));
+  EXPECT_EQ(ending.scope, queue::Scope::key);
+  EXPECT_THAT(ending.error, StartsWith("'delay_second' on standard output is passed over"));
+}
+
 TEST(ExecHandler, RetriesAfterARescheduleThatMakesNoSense) {
   for (const char* output :
        {R"({"delay_seconds":"soon"})", R"({"delay_seconds":-1})", R"({"delay_seconds":null})",
@@ -75,6 +83,15 @@ TEST(ExecHandler, RetriesAfterARescheduleThatMakesNoSense) {
     EXPECT_THAT(ending.error, StartsWith("exit 75, but standard output has a ")) << output;
     EXPECT_THAT(ending.error, HasSubstr(R"({"delay_seconds":60)"));
   }
+}
+
+TEST(ExecHandler, FailsWhatIsRescheduledByMoreThanIsKept) {
+  ChildEnd end = end_of(75, R"({"delay_seconds":7})", "page 2 comes next\n");
+  end.output_bytes = bounds::task_output_bytes_max + 1;
+  EXPECT_EQ(ending_of(end).kind, Kind::failed) << "its old input would do again what is done";
+  EXPECT_EQ(ending_of(end).error,
+            "exit 75, but standard output is longer than 262144 bytes, so what it says of the "
+            "delay and the input was cut off: page 2 comes next");
 }
 
 TEST(ExecHandler, FailsForGoodOrRetriesByTheExitCode) {
@@ -91,6 +108,21 @@ TEST(ExecHandler, NamesTheSignalThatKilledIt) {
   end.signal = SIGKILL;
   EXPECT_EQ(ending_of(end).kind, Kind::retry);
   EXPECT_EQ(ending_of(end).error, "killed by SIGKILL: half done");
+}
+
+TEST(ExecHandler, KnowsTheSignalsThatEndAWholeGroup) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    ChildEnd end = end_of(0);
+    end.signal = number;
+    EXPECT_TRUE(ending_of(end).interrupted) << number;
+    EXPECT_TRUE(ending_of(end_of(128 + number)).interrupted) << "as a shell says it";
+  }
+  ChildEnd killed = end_of(0);
+  killed.signal = SIGKILL;
+  EXPECT_FALSE(ending_of(killed).interrupted);
+  for (const int code : {1, 2, 15, 128, 137}) {
+    EXPECT_FALSE(ending_of(end_of(code)).interrupted) << code;
+  }
 }
 
 // Processes of which a test says how they end.

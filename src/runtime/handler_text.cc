@@ -4,9 +4,11 @@
 #include <charconv>
 #include <cmath>
 #include <system_error>
+#include <utility>
 
 #include "base/bounds_queue.h"
 #include "base/scrub.h"
+#include "base/utf8.h"
 #include "core/queue/cut.h"
 
 namespace pawl {
@@ -22,11 +24,17 @@ std::string_view trimmed(std::string_view text) {
 }
 
 // A quoted text is longer than the text: by how much, only quoting shows.
-std::string quoted(std::string_view text, std::uint64_t had) {
-  for (std::size_t most = bounds::task_output_bytes_max;; most = most * 3 / 4) {
-    std::string out;
-    json::append_quoted(out, queue::cut(text, most, had));
-    if (out.size() <= bounds::task_output_bytes_max) return out;
+KeptOutput quoted(std::string_view text, std::uint64_t had) {
+  constexpr std::size_t all = bounds::task_output_bytes_max;
+  for (std::size_t most = all;; most = most * 3 / 4) {
+    KeptOutput out;
+    json::append_quoted(out.json, queue::cut(text, most, had));
+    if (out.json.size() > all) continue;
+    if (had > std::min(text.size(), most)) {
+      out.cut = "its output is kept as a string, and cut: it is more than " + std::to_string(all) +
+                " bytes, or broke off";
+    }
+    return out;
   }
 }
 
@@ -40,13 +48,13 @@ std::string_view from_a_character(std::string_view text) {
 
 }  // namespace
 
-std::string kept_output(std::string_view text, std::uint64_t had) {
+KeptOutput kept_output(std::string_view text, std::uint64_t had) {
   if (had > text.size()) return quoted(text, had);
   const std::string_view core = trimmed(text);
-  if (core.empty()) return "null";
+  if (core.empty()) return {.json = "null"};
   if (const auto value = json::parse(core)) {
     std::string printed = json::print(*value);
-    if (printed.size() <= bounds::task_output_bytes_max) return printed;
+    if (printed.size() <= bounds::task_output_bytes_max) return {.json = std::move(printed)};
   }
   return quoted(core, core.size());
 }
@@ -58,7 +66,7 @@ std::string kept_error(std::string_view what, std::string_view text, std::uint64
   if (!said.empty()) {
     out += ": ";
     if (is_cut) out += "(the end of " + std::to_string(had) + " bytes) … ";
-    out += scrubbed(said);
+    out += scrubbed(well_formed(said));
   }
   return queue::cut(out, bounds::task_error_bytes_max);
 }

@@ -1,7 +1,7 @@
 // What a handler outside of pawl says, as the queue keeps it.
 //
 // Contract: pure. What is too long is cut, and says so; what is no JSON is kept as a JSON string.
-//           Credentials in errors are masked (base/scrub.h).
+//           Credentials in errors are masked (base/scrub.h), and what is no UTF-8 becomes U+FFFD.
 // Bounds:   bounds::task_output_bytes_max, task_error_bytes_max.
 // Threads:  any.
 #pragma once
@@ -16,9 +16,13 @@
 
 namespace pawl {
 
+struct KeptOutput {
+  std::string json = {};
+  std::string cut = {};  // what somebody should hear of it; empty: it is whole
+};
 // JSON text. `had`: how many bytes there were, of which `text` is the beginning. Nothing but blanks
 // is null.
-std::string kept_output(std::string_view text, std::uint64_t had);
+KeptOutput kept_output(std::string_view text, std::uint64_t had);
 
 // "exit 1: what it said last". `text`: the end of what it said, of `had` bytes.
 std::string kept_error(std::string_view what, std::string_view text, std::uint64_t had);

@@ -8,6 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/bounds_queue.h"
+#include "base/utf8.h"
 
 namespace pawl {
 namespace {
@@ -18,7 +19,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string output(std::string_view text) {
-  return kept_output(text, text.size());
+  return kept_output(text, text.size()).json;
 }
 
 TEST(HandlerText, KeepsJsonAsItIs) {
@@ -37,7 +38,8 @@ TEST(HandlerText, KeepsATextAsAString) {
 }
 
 TEST(HandlerText, SaysWhatWasCut) {
-  const std::string kept = kept_output(std::string(bounds::task_output_bytes_max, 'x'), 1'000'000);
+  const std::string kept =
+      kept_output(std::string(bounds::task_output_bytes_max, 'x'), 1'000'000).json;
   EXPECT_LE(kept.size(), bounds::task_output_bytes_max);
   EXPECT_THAT(kept, StartsWith("\"xxx"));
   EXPECT_THAT(kept, EndsWith("(cut: it had 1000000 bytes)\""));
@@ -51,7 +53,7 @@ TEST(HandlerText, CutsWhatIsTooLongOnlyWhenItIsQuoted) {
 }
 
 RC_GTEST_PROP(HandlerText, IsAlwaysJson, (const std::string& text, std::uint16_t more)) {
-  const std::string kept = kept_output(text, text.size() + more);
+  const std::string kept = kept_output(text, text.size() + more).json;
   RC_ASSERT(json::parse(kept).has_value());
   RC_ASSERT(kept.size() <= bounds::task_output_bytes_max);
 }
@@ -62,6 +64,15 @@ TEST(HandlerText, KeepsTheEndOfAnError) {
   // The text begins within a character.
   EXPECT_EQ(kept_error("exit 1", "\xac the end", 9'000),
             "exit 1: (the end of 9000 bytes) … the end");
+}
+
+TEST(HandlerText, KeepsErrorsInUtf8) {
+  EXPECT_EQ(kept_error("exit 1", "caf\xE9 f\xFCr", 8), "exit 1: caf\uFFFD f\uFFFDr");
+  const std::string noise =
+      kept_error("exit 1", std::string(bounds::handler_error_bytes_max, '\xE9'),
+                 bounds::handler_error_bytes_max);
+  EXPECT_LE(noise.size(), bounds::task_error_bytes_max);
+  EXPECT_TRUE(noise == well_formed(noise));
 }
 
 TEST(HandlerText, MasksSecretsInErrors) {
@@ -82,6 +93,16 @@ TEST(HandlerText, ReadsSeconds) {
   EXPECT_EQ(of("-1"), std::nullopt);
   EXPECT_EQ(of("-0.5"), std::nullopt);
   EXPECT_EQ(seconds_of(json::Value("60")), std::nullopt);
+}
+
+TEST(HandlerText, SaysThatAnOutputWasCut) {
+  EXPECT_EQ(kept_output("all of it", 9).cut, "");
+  EXPECT_EQ(kept_output("{\"a\":1}", 7).cut, "");
+  const std::string most(bounds::task_output_bytes_max, 'x');
+  EXPECT_EQ(kept_output(most.substr(2), most.size() - 2).cut, "") << "with its quotes it fits";
+  EXPECT_NE(kept_output(most, most.size()).cut, "");
+  EXPECT_NE(kept_output(std::string(200'000, '"'), 200'000).cut, "") << "each is two in JSON";
+  EXPECT_NE(kept_output("{\"a\":", 7).cut, "") << "it broke off";
 }
 
 }  // namespace

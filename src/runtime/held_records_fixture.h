@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,11 @@ class HeldRecords final : public RecordStore {
   void get(const RecordKey& key, Done<idempotency::Record> done) override {
     asked.push_back("get");
     store_.get(key, held(std::move(done)));
+  }
+  void look_up(const RecordKey& key, std::string_view fingerprint,
+               Done<idempotency::Record> done) override {
+    asked.push_back("look_up");
+    store_.look_up(key, fingerprint, held(std::move(done)));
   }
   void clear(const RecordKey& key, bool force, Done<void> done) override {
     store_.clear(key, force, std::move(done));

@@ -24,12 +24,28 @@ bool is_success(int status) {
   return status >= 200 && status <= 299;
 }
 
-TaskEnding refused_for_now(const HttpAnswer& answer, Instant now) {
+limit::Pushback pushback_of(const HttpAnswer& answer, Instant now) {
   std::vector<limit::Field> fields;
   for (const HttpField& field : answer.fields) fields.push_back({field.name, field.value});
-  const auto until = limit::refused_until(limit::parse_pushback(fields, now));
+  return limit::parse_pushback(fields, now);
+}
+
+// A conflict that names an instant is one with a copy of the same call that is still under way, as
+// pawl serve tells it by the Idempotency-Key.
+bool is_for_now(int status, const limit::Pushback& told) {
+  return status == 429 || status == 503 || (status == 409 && told.retry_at);
+}
+
+TaskEnding refused_for_now(const limit::Pushback& told, Instant now) {
+  const auto until = limit::refused_until(told);
   const Duration delay = until ? std::max(*until - now, delay_min) : bounds::handler_reschedule;
   return {.kind = Kind::reschedule, .delay = delay};
+}
+
+// Until the instants that an answer named which refused nothing.
+Duration named_wait(const limit::Pushback& told, Instant now) {
+  const Instant used_up = limit::exhausted_until(told).value_or(now);
+  return std::max(used_up, told.retry_at.value_or(now)) - now;
 }
 
 HttpRequest request_of(const std::string& url, const queue::Task& task) {
@@ -73,14 +89,19 @@ TaskEnding ending_of(const HttpAnswer& answer, Instant now) {
   if (is_success(answer.status)) {
     // It is done, though the answer may have broken off: how much more there was, nobody knows.
     const std::uint64_t more = answer.complete ? 0 : 1;
-    return {.kind = Kind::completed, .output = kept_output(answer.body, answer.body.size() + more)};
+    KeptOutput kept = kept_output(answer.body, answer.body.size() + more);
+    return {.kind = Kind::completed, .output = std::move(kept.json), .error = std::move(kept.cut)};
   }
-  if (answer.status == 429 || answer.status == 503) return refused_for_now(answer, now);
-  const bool retries = answer.status >= 500 && answer.status <= 599;
+  const limit::Pushback told = pushback_of(answer, now);
+  if (is_for_now(answer.status, told)) return refused_for_now(told, now);
+  // Request Timeout and Too Early: nothing was wrong with what was sent.
+  const bool is_late = answer.status == 408 || answer.status == 425;
+  const bool retries = is_late || (answer.status >= 500 && answer.status <= 599);
   std::string note = what;
   if (answer.status >= 300 && answer.status <= 399) note += " (no redirect is followed)";
   return {.kind = retries ? Kind::retry : Kind::failed,
-          .error = kept_error(note, answer.body, answer.body.size())};
+          .error = kept_error(note, answer.body, answer.body.size()),
+          .delay = retries ? named_wait(told, now) : Duration()};
 }
 
 TaskHandler http_handler(HttpClient& client, Clock& clock, std::string url) {

@@ -6,7 +6,9 @@
 //             2xx        completed; the body is the output (handler_text.h)
 //             429, 503   reschedule by Retry-After or its kin (core/limit/pushback.h); without one
 //                        by bounds::handler_reschedule
-//             other 5xx, no answer, a body that broke off: retry
+//             409        the same where it has a Retry-After: a copy of the call is still under
+//                        way, and its answer will be this one's. Else failed for good
+//             408, 425, other 5xx, no answer: retry, not before an instant that was named
 //             all else   failed for good; no redirect is followed
 //           An answer may take until the task's timeout. A task that is to stop ends at once here;
 //           what the service does with it, only the service knows.

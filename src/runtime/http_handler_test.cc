@@ -49,11 +49,33 @@ TEST(HttpHandler, ReschedulesByRetryAfter) {
   }
 }
 
-TEST(HttpHandler, RetriesAfterOtherErrorsOfTheServer) {
-  for (const int status : {500, 501, 502, 504, 599}) {
-    EXPECT_EQ(ending(status, "out of order").kind, Kind::retry);
+TEST(HttpHandler, WaitsForACopyOfItThatIsUnderWay) {
+  const TaskEnding later = ending(409, "in flight", {{"Retry-After", "7"}});
+  EXPECT_EQ(later.kind, Kind::reschedule);
+  EXPECT_EQ(later.delay, Duration::seconds(7));
+  EXPECT_EQ(later.scope, queue::Scope::task);
+  EXPECT_EQ(ending(409, "", {{"Retry-After", "soon"}}).kind, Kind::failed);
+  EXPECT_EQ(ending(422, "", {{"Retry-After", "7"}}).kind, Kind::failed);
+}
+
+TEST(HttpHandler, RetriesAfterOtherErrorsOfTheServerAndWhatCameTooLateOrEarly) {
+  for (const int status : {408, 425, 500, 501, 502, 504, 599}) {
+    EXPECT_EQ(ending(status, "out of order").kind, Kind::retry) << status;
   }
   EXPECT_EQ(ending(500, "out of order\n").error, "HTTP 500: out of order");
+}
+
+TEST(HttpHandler, RetriesNotBeforeAnInstantThatWasNamed) {
+  for (const int status : {408, 425, 500, 502, 504}) {
+    const TaskEnding later = ending(status, "", {{"Retry-After", "300"}});
+    EXPECT_EQ(later.kind, Kind::retry) << status;
+    EXPECT_EQ(later.delay, Duration::minutes(5)) << status;
+    EXPECT_EQ(ending(status).delay, Duration()) << "the backoff says when";
+  }
+  const std::vector<HttpField> used_up = {{"X-RateLimit-Remaining", "0"},
+                                          {"X-RateLimit-Reset", "60"}};
+  EXPECT_EQ(ending(500, "", used_up).delay, Duration::minutes(1));
+  EXPECT_EQ(ending(404, "", {{"Retry-After", "300"}}).delay, Duration()) << "there is no retry";
 }
 
 TEST(HttpHandler, FailsForGoodAfterAllElse) {

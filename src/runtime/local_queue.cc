@@ -1,6 +1,7 @@
 #include "runtime/local_queue.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -20,17 +21,30 @@ using queue::Machine;
 
 namespace {
 
+enum class Needs : std::uint8_t {
+  all,
+  well,  // those that have not stopped for good (damage), as long as there is one
+};
+
 // Waits for the answers of all logs; the first error is told.
 class All {
  public:
-  All(std::size_t count, TaskQueue::Done<void> done) : left_(count), done_(std::move(done)) {}
+  All(std::size_t count, TaskQueue::Done<void> done, Needs needs = Needs::all)
+      : left_(count), needs_(needs), done_(std::move(done)) {}
 
   void answered(Result<void> result) {
     {
       const std::lock_guard lock(mutex_);
-      if (!result && !error_) error_ = std::move(result).error();
+      if (result) {
+        any_well_ = true;
+      } else {
+        const bool stopped = result.error().code != Code::unavailable;
+        std::optional<Error>& kept = needs_ == Needs::well && stopped ? stopped_ : error_;
+        if (!kept) kept = std::move(result).error();
+      }
       if (--left_ > 0) return;
     }
+    if (!error_ && !any_well_) error_ = std::move(stopped_);
     if (error_) return done_(std::unexpected(*std::move(error_)));
     done_({});
   }
@@ -38,7 +52,10 @@ class All {
  private:
   std::mutex mutex_;
   std::size_t left_;
+  const Needs needs_;
+  bool any_well_ = false;
   std::optional<Error> error_;
+  std::optional<Error> stopped_;
   TaskQueue::Done<void> done_;
 };
 
@@ -48,24 +65,14 @@ std::unexpected<Error> unknown(const queue::TaskId& id) {
                      ": it was never submitted, or was over and is no longer kept");
 }
 
-void keep_newest(std::vector<queue::Task>& tasks, std::size_t limit) {
-  std::ranges::sort(tasks, [](const queue::Task& a, const queue::Task& b) {
-    return a.updated_at != b.updated_at ? a.updated_at > b.updated_at : a.id < b.id;
+void keep_first(std::vector<queue::Task>& tasks, queue::TaskOrder order, std::size_t limit) {
+  const auto by = [](const queue::Task& task) -> queue::OrderedBy {
+    return {.id = task.id, .updated = task.updated_at, .available = task.available_at};
+  };
+  std::ranges::sort(tasks, [&](const queue::Task& a, const queue::Task& b) {
+    return comes_before(order, by(a), by(b));
   });
   if (tasks.size() > limit) tasks.resize(limit);
-}
-
-void add(queue::Depth& sum, const queue::Depth& more) {
-  sum.pending += more.pending;
-  sum.due += more.due;
-  sum.running += more.running;
-  sum.completed += more.completed;
-  sum.failed += more.failed;
-  sum.cancelled += more.cancelled;
-  sum.expired += more.expired;
-  if (more.oldest_due && (!sum.oldest_due || *more.oldest_due < *sum.oldest_due)) {
-    sum.oldest_due = more.oldest_due;
-  }
 }
 
 void add(queue::Totals& sum, const queue::Totals& more) {
@@ -81,21 +88,17 @@ void add(queue::Totals& sum, const queue::Totals& more) {
   sum.refused += more.refused;
 }
 
-void add(QueueLogNumbers& sum, const QueueLogNumbers& more) {
-  sum.commits += more.commits;
-  sum.commands += more.commands;
-  sum.callers += more.callers;
-  sum.bytes += more.bytes;
-  sum.commit_time = sum.commit_time + more.commit_time;
-  sum.commit_time_max = std::max(sum.commit_time_max, more.commit_time_max);
-  sum.conflicts += more.conflicts;
-  sum.followed += more.followed;
-  sum.polls += more.polls;
-  sum.reopened += more.reopened;
-  sum.snapshots += more.snapshots;
-  sum.collected += more.collected;
-  sum.troubles += more.troubles;
-  sum.unanswered += more.unanswered;
+void add_stats(const Machine& machine, Instant now, queue::Stats& sum) {
+  const queue::Stats more = machine.stats(now);
+  add(sum.totals, more.totals);
+  for (const queue::Depth& depth : more.types) {
+    const auto place = std::ranges::lower_bound(sum.types, depth.type, {}, &queue::Depth::type);
+    if (place != sum.types.end() && place->type == depth.type) {
+      add(*place, depth);
+    } else {
+      sum.types.insert(place, depth);
+    }
+  }
 }
 
 }  // namespace
@@ -135,11 +138,10 @@ struct LocalQueue::State {
     }
     claims->stopped(shard, error);
   }
-  void fresh(Done<void> done) {
-    auto all = std::make_shared<All>(logs.size(), std::move(done));
+  void fresh(Done<void> done, Needs needs = Needs::all, Duration at_most = bounds::queue_look_age) {
+    auto all = std::make_shared<All>(logs.size(), std::move(done), needs);
     for (const auto& log : logs) {
-      log->refresh(bounds::queue_look_age,
-                   [all](Result<void> result) { all->answered(std::move(result)); });
+      log->refresh(at_most, [all](Result<void> result) { all->answered(std::move(result)); });
     }
   }
   // What `look` finds of a task, in its shard's machine.
@@ -159,9 +161,9 @@ struct LocalQueue::State {
   }
   // What `gather` makes of all shards, each added to what came before.
   template <class T, class Kept, class Gather>
-  void ask_all(Done<T> done, Kept kept, Gather gather) {
-    fresh([this, kept = std::move(kept), gather = std::move(gather),
-           done = std::move(done)](Result<void> is) mutable {
+  void ask_all(Done<T> done, Kept kept, Gather gather, Duration at_most = bounds::queue_look_age) {
+    auto told = [this, kept = std::move(kept), gather = std::move(gather),
+                 done = std::move(done)](Result<void> is) mutable {
       if (!is) return done(std::unexpected(std::move(is).error()));
       for (const auto& log : logs) {
         const Instant now = log->time();
@@ -174,7 +176,8 @@ struct LocalQueue::State {
         for (auto& [name, value] : kept) values.push_back(std::move(value));
         done(std::move(values));
       }
-    });
+    };
+    fresh(std::move(told), Needs::all, at_most);
   }
 
   const Options options;
@@ -194,7 +197,8 @@ void LocalQueue::open(Done<void> done) {
       [claims = state_->claims.get(), done = std::move(done)](Result<void> result) mutable {
         if (result) claims->opened();
         done(std::move(result));
-      });
+      },
+      Needs::well);
   for (const auto& log : state_->logs) {
     log->open([all](Result<void> result) { all->answered(std::move(result)); });
   }
@@ -219,11 +223,12 @@ void LocalQueue::claim(ClaimAsk ask, Done<ClaimedTasks> done) {
   }
   if (ask.wait > Duration()) return state_->claims->claim(std::move(ask), std::move(done));
   // Who does not wait must not miss what others have submitted a moment ago.
-  state_->fresh([state = state_.get(), ask = std::move(ask),
-                 done = std::move(done)](Result<void> is) mutable {
+  auto claim = [state = state_.get(), ask = std::move(ask),
+                done = std::move(done)](Result<void> is) mutable {
     if (!is) return done(std::unexpected(std::move(is).error()));
     state->claims->claim(std::move(ask), std::move(done));
-  });
+  };
+  state_->fresh(std::move(claim), Needs::well);
 }
 
 void LocalQueue::find(queue::TaskId id, Done<queue::Task> done) {
@@ -233,7 +238,7 @@ void LocalQueue::find(queue::TaskId id, Done<queue::Task> done) {
 
 void LocalQueue::history(queue::TaskId id, Done<queue::History> done) {
   state_->ask(id, std::move(done),
-              [id](const Machine& machine, Instant) { return machine.history(id); });
+              [id](const Machine& machine, Instant now) { return machine.history(id, now); });
 }
 
 void LocalQueue::why(queue::TaskId id, Done<queue::Why> done) {
@@ -241,7 +246,7 @@ void LocalQueue::why(queue::TaskId id, Done<queue::Why> done) {
               [id](const Machine& machine, Instant now) { return machine.why(id, now); });
 }
 
-// By id, and so shard after shard; or the newest of all shards.
+// By id, and so shard after shard; or the first of all shards.
 void LocalQueue::list(queue::TaskFilter filter, Done<std::vector<queue::Task>> done) {
   filter.limit = std::min(filter.limit, bounds::tasks_listed_max);
   state_->ask_all(std::move(done), std::vector<queue::Task>(),
@@ -249,26 +254,21 @@ void LocalQueue::list(queue::TaskFilter filter, Done<std::vector<queue::Task>> d
                                                std::vector<queue::Task>& tasks) mutable {
                     if (filter.limit == 0) return;
                     auto more = machine.list(filter, now);
-                    if (!filter.newest_first) filter.limit -= more.size();
+                    const bool by_id = filter.order == queue::TaskOrder::id;
+                    if (by_id) filter.limit -= more.size();
                     std::ranges::move(more, std::back_inserter(tasks));
-                    if (filter.newest_first) keep_newest(tasks, filter.limit);
+                    if (!by_id) keep_first(tasks, filter.order, filter.limit);
                   });
 }
 
 void LocalQueue::stats(Done<queue::Stats> done) {
-  const auto gather = [](const Machine& machine, Instant now, queue::Stats& sum) {
-    const queue::Stats more = machine.stats(now);
-    add(sum.totals, more.totals);
-    for (const queue::Depth& depth : more.types) {
-      const auto place = std::ranges::lower_bound(sum.types, depth.type, {}, &queue::Depth::type);
-      if (place != sum.types.end() && place->type == depth.type) {
-        add(*place, depth);
-      } else {
-        sum.types.insert(place, depth);
-      }
-    }
-  };
-  state_->ask_all(std::move(done), queue::Stats(), gather);
+  state_->ask_all(std::move(done), queue::Stats(), add_stats);
+}
+
+// What is followed was seen a poll ago; only what nobody follows, or a store in trouble, is older.
+void LocalQueue::followed_stats(Done<queue::Stats> done) {
+  state_->ask_all(std::move(done), queue::Stats(), add_stats,
+                  state_->options.log.poll_max * 2 + bounds::queue_look_age);
 }
 
 void LocalQueue::schedules(Done<std::vector<queue::Schedule>> done) {
@@ -303,28 +303,22 @@ void LocalQueue::limits(Done<std::vector<queue::SetLimit>> done) {
 }
 
 QueueView LocalQueue::view() {
-  const QueueLogNumbers all = numbers();
-  std::uint64_t segments = 0;
+  QueueView all{.settings = state_->options.settings,
+                .store = state_->ports.store.name(),
+                .requests = state_->ports.store.counts(),
+                .now = state_->logs.front()->time()};
   for (const auto& log : state_->logs) {
-    log->look([&](const Machine& machine) { segments += machine.sequence(); });
+    const QueueLogNumbers numbers = log->numbers();
+    all.commits += numbers.commits;
+    all.commands += numbers.commands;
+    all.commit_time = all.commit_time + numbers.commit_time;
+    log->look([&](const Machine& machine) { all.segments += machine.sequence(); });
   }
-  return {.settings = state_->options.settings,
-          .store = state_->ports.store.name(),
-          .requests = state_->ports.store.counts(),
-          .commits = all.commits,
-          .commands = all.commands,
-          .commit_time = all.commit_time,
-          .segments = segments};
+  return all;
 }
 
 void LocalQueue::stop_claims() {
   state_->claims->stop();
-}
-
-QueueLogNumbers LocalQueue::numbers() const {
-  QueueLogNumbers sum;
-  for (const auto& log : state_->logs) add(sum, log->numbers());
-  return sum;
 }
 
 }  // namespace pawl

@@ -73,14 +73,12 @@ class LocalQueue final : public TaskQueue {
   void why(queue::TaskId id, Done<queue::Why> done) override;
   void list(queue::TaskFilter filter, Done<std::vector<queue::Task>> done) override;
   void stats(Done<queue::Stats> done) override;
+  void followed_stats(Done<queue::Stats> done) override;
   void schedules(Done<std::vector<queue::Schedule>> done) override;
   void closings(Done<std::vector<queue::Closing>> done) override;
   void limits(Done<std::vector<queue::SetLimit>> done) override;
   QueueView view() override;
   void stop_claims() override;
-
-  // Of all shards together.
-  QueueLogNumbers numbers() const;
 
  private:
   struct State;

@@ -67,6 +67,39 @@ TEST_F(LocalQueues, RefuseWhatIsNotAllowedAndTakeTheRest) {
   EXPECT_THAT(reply<Refusal>(replies, 3).message, HasSubstr("needs a new one"));
 }
 
+TEST_F(LocalQueues, AskNothingOfTheStoreForNumbersOfWhatIsFollowed) {
+  const auto one = process();
+  const auto other = process();
+  give(*other, {submit()});
+  timers.advance(Duration::minutes(1));
+  const auto alone = one->store->counts().gets;
+  timers.advance(Duration::hours(1));
+  const auto polls = one->store->counts().gets - alone;
+  const auto before = one->store->counts().gets;
+  for (int i = 0; i < 1800; ++i) {
+    timers.advance(Duration::seconds(2));
+    const auto stats =
+        ask<queue::Stats>([&](auto done) { one->queue->followed_stats(std::move(done)); });
+    ASSERT_EQ(got(stats).totals.submitted, 1U);
+  }
+  EXPECT_EQ(one->store->counts().gets - before, polls) << "as many as without a look";
+}
+
+TEST_F(LocalQueues, SayThatTheStoreIsAwayWhenTheirNumbersAreOld) {
+  log.follows = false;
+  const auto one = process();
+  const auto stats = [&] {
+    return ask<queue::Stats>([&](auto done) { one->queue->followed_stats(std::move(done)); });
+  };
+  const auto before = one->store->counts().gets;
+  clock.advance(log.poll_max);
+  got(stats());
+  EXPECT_EQ(one->store->counts().gets, before);
+  clock.advance(log.poll_max * 2);
+  got(stats());
+  EXPECT_GT(one->store->counts().gets, before) << "it is asked, and says so if it cannot be";
+}
+
 TEST_F(LocalQueues, KnowThatATaskOfAShardThatIsNotThereIsNone) {
   const auto one = process();
   queue::TaskId id = queue::make_task_id(ids.next());
@@ -268,17 +301,23 @@ TEST_F(LocalQueues, ListAllShardsByIdAndPage) {
   EXPECT_TRUE(std::ranges::is_sorted(seen));
 }
 
-TEST_F(LocalQueues, ListTheNewestOfAllShards) {
+TEST_F(LocalQueues, ListTheNewestAndTheFirstDueOfAllShards) {
   const auto one = process();
   std::vector<queue::TaskId> made;
   for (int i = 0; i < 12; ++i) {
     clock.advance(Duration::seconds(1));
     made.push_back(reply<Submitted>(give(*one, {submit()})).id);
   }
-  const Tasks newest = got(ask<Tasks>(
-      [&](auto done) { one->queue->list({.limit = 5, .newest_first = true}, std::move(done)); }));
+  const auto first = [&](queue::TaskOrder order) {
+    return got(ask<Tasks>(
+        [&](auto done) { one->queue->list({.limit = 5, .order = order}, std::move(done)); }));
+  };
+  const Tasks newest = first(queue::TaskOrder::changed);
   ASSERT_EQ(newest.size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(newest[i].id, made[11 - i]);
+  const Tasks due = first(queue::TaskOrder::due);
+  ASSERT_EQ(due.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(due[i].id, made[i]);
 }
 
 TEST_F(LocalQueues, AddUpStatsOfAllShards) {

@@ -1,8 +1,10 @@
 #include "runtime/object_store_probe.h"
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "port/answer_of.h"
@@ -14,13 +16,19 @@ using If = PutObject::If;
 using Verdict = PutAnswer::Verdict;
 
 constexpr std::size_t crowd = 4;  // that put at once
-constexpr int rounds = 3;         // of a crowd
-constexpr int busy_tries = 5;     // until a store that is always busy is taken for none
+constexpr int rounds = 3;         // of a crowd, that decided something
+constexpr int rounds_max = 12;
+constexpr int tries = 6;                              // of a call
+constexpr Duration patience = Duration::seconds(10);  // then no call is tried again
 
 class Probe {
  public:
-  Probe(ObjectStore& store, const ProbeOptions& options)
-      : store_(store), options_(options), begin_("probe/" + options.id + "-") {}
+  Probe(ObjectStore& store, Clock& clock, const ProbeOptions& options)
+      : store_(store),
+        clock_(clock),
+        options_(options),
+        begin_("probe/" + options.id + "-"),
+        patient_until_(clock.steady_now() + patience) {}
 
   Result<std::vector<std::string>> run() {
     Result<void> tried = try_all();
@@ -49,11 +57,10 @@ class Probe {
   Result<void> try_absent() {
     const std::string name = use("absent");
     const PutAnswer first = PAWL_TRY(put({.name = name, .body = "first", .only = If::absent}));
-    if (first.verdict != Verdict::stored) {
-      return broken("a name that nobody has used cannot be created");
-    }
     if (PAWL_TRY(body_of(name)) != "first") {
-      return broken("what was put is not what is read back at once");
+      return broken(first.verdict == Verdict::stored
+                        ? "what was put is not what is read back at once"
+                        : "a name that nobody has used cannot be created");
     }
     found_.emplace_back("what was put is read back at once");
     const PutAnswer second = PAWL_TRY(put({.name = name, .body = "second", .only = If::absent}));
@@ -70,9 +77,8 @@ class Probe {
   Result<void> try_match() {
     const std::string name = use("match");
     const PutAnswer first = PAWL_TRY(put({.name = name, .body = "1"}));
-    const PutAnswer second =
-        PAWL_TRY(put({.name = name, .body = "2", .only = If::match, .tag = first.tag}));
-    if (second.verdict != Verdict::stored || PAWL_TRY(body_of(name)) != "2") {
+    PAWL_TRY(put({.name = name, .body = "2", .only = If::match, .tag = first.tag}));
+    if (PAWL_TRY(body_of(name)) != "2") {
       return broken("put-if-match is refused although the tag is right");
     }
     const PutAnswer third =
@@ -88,19 +94,26 @@ class Probe {
   }
 
   Result<void> try_race(const std::string& kind, If only) {
-    for (int round = 0; round < rounds; ++round) {
+    int decided = 0;
+    Error trouble(Code::unavailable, Outcome::not_applied,
+                  "of several that put one name at once, all were told again "
+                  "and again that another was under way");
+    for (int round = 0; round < rounds_max && decided < rounds; ++round) {
       const std::string name = use(kind + "-" + std::to_string(round));
       std::string tag;
       if (only == If::match) tag = PAWL_TRY(put({.name = name, .body = "before"})).tag;
-      PAWL_TRY(race({.name = name, .only = only, .tag = std::move(tag)}));
+      if (PAWL_TRY(race({.name = name, .only = only, .tag = std::move(tag)}, trouble))) ++decided;
     }
+    if (decided < rounds) return std::unexpected(trouble);
     found_.emplace_back(only == If::absent
                             ? "of several that create one name at once, one wins"
                             : "of several that replace one object at once, one wins");
     return {};
   }
 
-  Result<void> race(const PutObject& ask) {
+  // Whether it has shown something. Whoever got no answer may have won, and so may one who was
+  // refused, if its request went out twice.
+  Result<bool> race(const PutObject& ask, Error& trouble) {
     std::vector<std::future<Result<PutAnswer>>> asked_all;
     for (std::size_t i = 0; i < crowd; ++i) {
       PutObject own = ask;
@@ -110,16 +123,12 @@ class Probe {
     }
     std::vector<std::string> winners;
     bool is_decided = true;
-    std::optional<Error> trouble;
     for (std::size_t i = 0; i < crowd; ++i) {
-      Result<PutAnswer> answer = asked_all[i].get();
-      if (!answer) {
-        trouble = std::move(answer).error();
-      } else if (answer->verdict == Verdict::stored) {
+      const Result<PutAnswer> answer = asked_all[i].get();
+      if (!answer) trouble = answer.error();
+      is_decided = is_decided && answer && answer->verdict != Verdict::busy;
+      if (answer && answer->verdict == Verdict::stored)
         winners.push_back("by " + std::to_string(i));
-      } else {
-        is_decided = is_decided && answer->verdict != Verdict::busy;
-      }
     }
     if (winners.size() > 1) {
       return broken(std::to_string(winners.size()) + " of " + std::to_string(crowd) +
@@ -127,18 +136,17 @@ class Probe {
                     "meet, were told that it is stored");
     }
     if (winners.empty()) {
-      // Whoever got no answer may have won.
-      if (trouble) return std::unexpected(*std::move(trouble));
-      if (!is_decided) return {};
-      return broken("of several that put one name at once, all were refused");
+      if (is_decided)
+        trouble = broken("of several that put one name at once, all were refused").error();
+      return false;
     }
-    if (PAWL_TRY(body_of(ask.name)) == winners[0]) return {};
+    if (PAWL_TRY(body_of(ask.name)) == winners[0]) return true;
     return broken("of several that put one name at once, the bytes of a loser are there");
   }
 
   Result<void> try_list() {
     const Listing listing = PAWL_TRY(
-        answer_of<Listing>([&](auto done) { store_.list({.under = begin_}, std::move(done)); }));
+        tried<Listing>([&](auto done) { store_.list({.under = begin_}, std::move(done)); }));
     std::vector<std::string> listed;
     for (const Listing::Entry& entry : listing.entries) listed.push_back(entry.name);
     for (const std::string& name : used_) {
@@ -161,25 +169,50 @@ class Probe {
   Result<void> clean_up() { return used_.empty() ? Result<void>() : remove(); }
 
   Result<void> remove() {
-    return answer_of<void>([&](auto done) { store_.remove(used_, std::move(done)); });
+    return tried<void>([&](auto done) { store_.remove(used_, std::move(done)); });
   }
 
-  Result<PutAnswer> put(const PutObject& ask) {
-    Result<PutAnswer> answer = PutAnswer{.verdict = Verdict::busy};
-    for (int tries = 0; tries < busy_tries && answer && answer->verdict == Verdict::busy; ++tries) {
-      answer = answer_of<PutAnswer>([&](auto done) { store_.put(ask, std::move(done)); });
-    }
-    if (answer && answer->verdict == Verdict::busy) {
-      return failure(Code::unavailable, "it says again and again that another write of '" +
-                                            ask.name + "' is under way, though there is none");
+  // A store in trouble is no broken one.
+  template <class T>
+  Result<T> tried(auto ask) {
+    Result<T> answer = answer_of<T>(ask);
+    for (int i = 1; !answer && answer.error().code == Code::unavailable && may_try_again(i); ++i) {
+      answer = answer_of<T>(ask);
     }
     return answer;
+  }
+
+  bool may_try_again(int tried) {
+    if (tried >= tries || clock_.steady_now() > patient_until_) return false;
+    const Duration pause = options_.pause * tried;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(pause.ns()));
+    return true;
+  }
+
+  // Whoever got no answer may have been heard: then its bytes are there.
+  Result<PutAnswer> put(const PutObject& ask) {
+    for (int i = 1;; ++i) {
+      Result<PutAnswer> answer =
+          answer_of<PutAnswer>([&](auto done) { store_.put(ask, std::move(done)); });
+      const bool is_busy = answer && answer->verdict == Verdict::busy;
+      if (answer && !is_busy) return answer;
+      if (!answer && answer.error().code != Code::unavailable) return answer;
+      if (!may_try_again(i)) {
+        if (!is_busy) return answer;
+        return failure(Code::unavailable, "it says again and again that another write of '" +
+                                              ask.name + "' is under way, though there is none");
+      }
+      if (is_busy) continue;
+      Result<Object> there =
+          tried<Object>([&](auto done) { store_.get({.name = ask.name}, std::move(done)); });
+      if (there && there->body == ask.body) return PutAnswer{.tag = std::move(there->tag)};
+    }
   }
 
   // None: there is no such object.
   Result<std::optional<std::string>> body_of(const std::string& name) {
     Result<Object> found =
-        answer_of<Object>([&](auto done) { store_.get({.name = name}, std::move(done)); });
+        tried<Object>([&](auto done) { store_.get({.name = name}, std::move(done)); });
     if (found) return std::move(found->body);
     if (found.error().code == Code::not_found) return std::nullopt;
     return std::unexpected(std::move(found).error());
@@ -199,17 +232,19 @@ class Probe {
   }
 
   ObjectStore& store_;
+  Clock& clock_;
   const ProbeOptions& options_;
   const std::string begin_;  // of all names: a folder of its own would stay
+  const SteadyInstant patient_until_;
   std::vector<std::string> used_ = {};
   std::vector<std::string> found_ = {};
 };
 
 }  // namespace
 
-Result<std::vector<std::string>> probe_object_store(ObjectStore& store,
+Result<std::vector<std::string>> probe_object_store(ObjectStore& store, Clock& clock,
                                                     const ProbeOptions& options) {
-  return Probe(store, options).run();
+  return Probe(store, clock, options).run();
 }
 
 }  // namespace pawl

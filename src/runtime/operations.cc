@@ -407,7 +407,7 @@ class Operations::Run : public std::enable_shared_from_this<Run> {
   }
 
   void renew_later(std::uint64_t fence) {
-    const Duration third = Duration::nanoseconds(operations_.options_.lease.ns() / 3);
+    const Duration third = operations_.options_.lease / 3;
     keep(renewal_, third, [self = shared_from_this(), fence](bool over) {
       if (!over) self->enter([&] { self->renew(fence); });
     });

@@ -43,10 +43,15 @@ TEST_F(OrderPaceTest, WaitsForTheResetThatTheVenueNamed) {
 }
 
 TEST_F(OrderPaceTest, IgnoresAVenueThatSpeaksAfterTheEnd) {
+  (void)ask();
+  const auto waits = ask();
   const HeardAnswer late = venue.heard;
+  const std::weak_ptr<OrderPace> gone = pace;
   pace.reset();
+  EXPECT_TRUE(gone.expired()) << "neither the venue nor a timer keeps it";
   late(429, {}, {});
   timers.advance(Duration::minutes(1));
+  EXPECT_FALSE(waits.is_over()) << "it was withdrawn";
 }
 
 }  // namespace

@@ -120,9 +120,7 @@ Result<PlaceRequest> place_request_of_json(const json::Value& value) {
 json::Object json_of(const BackfillSummary& summary) {
   json::Array notes;
   for (const std::string& note : summary.notes) notes.emplace_back(note);
-  return {{"orders", static_cast<std::int64_t>(summary.orders)},
-          {"inserted", static_cast<std::int64_t>(summary.inserted)},
-          {"notes", std::move(notes)}};
+  return {{"orders", summary.orders}, {"inserted", summary.inserted}, {"notes", std::move(notes)}};
 }
 
 }  // namespace pawl

@@ -227,7 +227,7 @@ void QueueClaims::answered(const std::shared_ptr<Waiter>& waiter, const Share& s
 void QueueClaims::decide(const std::shared_ptr<Waiter>& waiter, SteadyInstant steady) {
   const bool some = !waiter->tasks.empty();
   if (waiter->under_way > 0) {
-    const auto part = Duration::nanoseconds(waiter->claim.lease.ns() / rest_part);
+    const auto part = waiter->claim.lease / rest_part;
     if (some) waiter->enough = std::min(waiter->enough, steady + std::min(part, rest_wait));
   } else if (some) {
     leave_with_tasks(waiter);

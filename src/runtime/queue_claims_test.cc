@@ -177,6 +177,25 @@ TEST_F(QueueClaimsTest, DoNotAllAskForTheSameTask) {
   EXPECT_EQ(one->queue->view().commands - before.commands, 2u) << "the submit, and one claim";
 }
 
+TEST_F(QueueClaimsTest, OfManyProcessesForTheSameTaskLeaveOneSegment) {
+  settings.shards = 1;
+  std::vector<std::unique_ptr<Process>> all;
+  std::vector<Answer<Tasks>> waiting;
+  for (int i = 0; i < 5; ++i) {
+    all.push_back(process());
+    waiting.push_back(claim(*all.back(), one_of("t")));
+  }
+  got(give(*all[0], {submit("t")}));
+  timers.advance(Duration::seconds(10));
+  EXPECT_EQ(std::ranges::count_if(waiting, [](const auto& each) { return each->has_value(); }), 1);
+  std::uint64_t commits = 0;
+  for (const auto& each : all) commits += each->queue->view().commits;
+  EXPECT_EQ(commits, 2u) << "the submit, and one claim";
+  got(give(*all[1], {submit("t"), submit("t"), submit("t"), submit("t")}));
+  timers.advance(Duration::seconds(10));
+  for (const auto& each : waiting) EXPECT_EQ(got(each).size(), 1u);
+}
+
 TEST_F(QueueClaimsTest, OfOneTypeAreNotKeptWaitingByAnother) {
   settings.shards = 1;
   const auto one = process();

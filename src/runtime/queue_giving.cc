@@ -132,7 +132,8 @@ struct QueueGiving::Router {
     const std::uint8_t shard = command.id.shard();
     if (shard < shards) return giving.add(shard, std::move(command), place);
     giving.refuse(place, Code::not_found,
-                  "there is no task " + to_string(command.id) + ": it is an id of another queue");
+                  "there is no task " + to_string(command.id) +
+                      ": it was never submitted here, or is an id of another queue");
   }
 };
 

@@ -226,7 +226,6 @@ void QueueLog::State::end_flight(const Error& error) {
 }
 
 void QueueLog::State::tell(Caller caller, Error error) {
-  count([](QueueLogNumbers& n) { ++n.unanswered; });
   caller.done(std::unexpected(std::move(error)));
 }
 
@@ -244,7 +243,7 @@ Error QueueLog::State::away(bool may_have_landed) const {
   const std::string why = last_trouble.empty() ? "" : " (" + last_trouble + ")";
   return Error(
       Code::unavailable, may_have_landed ? Outcome::unknown : Outcome::not_applied,
-      "the queue's store, " + ports.store.name() + ", did not answer within " +
+      "the queue's store, " + ports.store.name() + ", gave no good answer within " +
           to_string(options.deadline) + why + "; " +
           (may_have_landed ? "it is not known whether this was written" : "nothing was written") +
           ": try again when it is back");

@@ -65,10 +65,8 @@ struct QueueLogNumbers {
   std::uint64_t polls = 0;      // looks for news
   std::uint64_t reopened = 0;
   std::uint64_t snapshots = 0;
-  std::uint64_t collected = 0;   // objects deleted
-  std::uint64_t troubles = 0;    // calls of the store that failed
-  std::uint64_t unanswered = 0;  // callers who were told that the store is away
-  Duration ahead = {};           // of our clocks the log's time was, when it was last looked at
+  std::uint64_t collected = 0;  // objects deleted
+  std::uint64_t troubles = 0;   // calls of the store that failed
 };
 
 class QueueLog {

@@ -218,7 +218,6 @@ TEST_F(QueueLogTime, ALogThatIsAheadIsSaidToBe) {
   timers.advance(Duration::minutes(1));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("is ahead of the clock by 14m"), std::string::npos) << notes[0];
-  EXPECT_GT(log.numbers().ahead, Duration::minutes(12));
   const Instant before = log.time();
   timers.advance(Duration::minutes(2));
   EXPECT_EQ(log.time(), before + Duration::minutes(1)) << "it goes on";

@@ -269,7 +269,7 @@ RC_GTEST_PROP(QueueLogCrash, HoldsByDice, ()) {
   for (int i = 0; i < 12; ++i) {
     world.commit(static_cast<std::size_t>(i % 2));
     if (i % 3 == 0) world.commit(static_cast<std::size_t>(i % 2));
-    world.pass(Duration::nanoseconds(life.pause.ns() / 2));
+    world.pass(life.pause / 2);
   }
   world.finish();
   RC_ASSERT(!::testing::Test::HasFailure());

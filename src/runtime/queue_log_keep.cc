@@ -154,20 +154,22 @@ void QueueLog::State::reopened(const Opening& opening, std::uint64_t sequence) {
 void QueueLog::State::keep() {
   if (keeping || closing || now() < keeps_from) return;
   keeping = true;
+  keep_pause = {};
   list_snapshots({}, {}, [this](Result<std::vector<SnapshotSeen>> seen) { kept(std::move(seen)); });
 }
 
 // Whoever closes waits for it.
-void QueueLog::State::keep_ended(Duration not_again_for) {
+void QueueLog::State::keep_ended() {
   keeping = false;
-  keeps_from = now() + not_again_for;
+  keeps_from = now() + keep_pause;
   settle();
 }
 
 void QueueLog::State::kept(Result<std::vector<SnapshotSeen>> seen) {
   if (!seen) {
     troubled(seen.error());
-    return keep_ended(keep_again);
+    keep_pause = keep_again;
+    return keep_ended();
   }
   std::uint64_t held = 0;
   {
@@ -199,7 +201,8 @@ void QueueLog::State::write_snapshot(std::vector<SnapshotSeen> seen) {
     // The log stays as it is, and grows. To make it again and again would only take time.
     troubled(bytes.error());
     if (hooks.note) hooks.note(ports.store.name() + ": " + bytes.error().message);
-    return keep_ended(too_large_again);
+    keep_pause = too_large_again;
+    return keep_ended();
   }
   const queue::SinceSnapshot before = since_snapshot;
   since_snapshot = {.snapshot_bytes = bytes->size()};
@@ -210,22 +213,40 @@ void QueueLog::State::write_snapshot(std::vector<SnapshotSeen> seen) {
                                             State& self, const Result<PutAnswer>& result) mutable {
                     if (result && result->verdict != PutAnswer::Verdict::busy) {
                       self.snapshot_sequence = sequence;
+                      self.snapshot_trouble_was_said = false;
                       self.count([](QueueLogNumbers& n) { ++n.snapshots; });
                       seen.push_back({.sequence = sequence, .modified = Instant::max()});
-                      return self.collect(seen);
+                    } else {
+                      if (!result) self.snapshot_failed(result.error());
+                      self.since_snapshot.segments += before.segments;
+                      self.since_snapshot.bytes += before.bytes;
+                      self.since_snapshot.opened += before.opened;
+                      self.since_snapshot.snapshot_bytes = before.snapshot_bytes;
+                      self.keep_pause = keep_again;
                     }
-                    if (!result) self.troubled(result.error());
-                    self.since_snapshot.segments += before.segments;
-                    self.since_snapshot.bytes += before.bytes;
-                    self.since_snapshot.opened += before.opened;
-                    self.since_snapshot.snapshot_bytes = before.snapshot_bytes;
-                    self.keep_ended(keep_again);
+                    self.collect(seen);
                   }));
+}
+
+// Nobody waits for it, so nobody hears of it by an answer, until the disk is full of segments.
+void QueueLog::State::snapshot_failed(const Error& error) {
+  troubled(error);
+  if (std::exchange(snapshot_trouble_was_said, true) || !hooks.note) return;
+  hooks.note("no snapshot could be written to " + ports.store.name() + ": " + error.message +
+             "; the log grows, and takes longer to open, until one can: it is tried every " +
+             to_string(keep_again));
+}
+
+// A disk that is full may be so by what nobody needs any more.
+void QueueLog::State::make_room() {
+  if (keeping) return;
+  keep();
+  keep_pause = keep_again;
 }
 
 void QueueLog::State::collect(const std::vector<SnapshotSeen>& seen) {
   const auto sample = ports.store.time_sample();
-  if (!sample) return keep_ended({});
+  if (!sample) return keep_ended();
   std::vector<SnapshotSeen> latest = seen;
   for (SnapshotSeen& snapshot : latest) snapshot.modified = snapshot.modified + sample->resolution;
   const queue::Collection collection = queue::collectable(latest, sample->store, options.grace);
@@ -236,7 +257,7 @@ void QueueLog::State::collect(const std::vector<SnapshotSeen>& seen) {
   if (collection.segments_to > collected_to) {
     return collect_segments({}, collection.segments_to, std::move(snapshots));
   }
-  remove(std::move(snapshots), [this] { keep_ended({}); });
+  remove(std::move(snapshots), [this] { keep_ended(); });
 }
 
 void QueueLog::State::collect_segments(std::string after_name, std::uint64_t to,
@@ -255,8 +276,9 @@ void QueueLog::State::collect_segments(std::string after_name, std::uint64_t to,
         }
         if (!more) {
           if (listing) self.collected_to = to;
-          names.insert(names.end(), also.begin(), also.end());
-          return self.remove(std::move(names), [s = &self] { s->keep_ended({}); });
+          return self.remove(std::move(names), [s = &self, also = std::move(also)]() mutable {
+            s->remove(std::move(also), [s] { s->keep_ended(); });
+          });
         }
         std::string page_end = std::move(listing->entries.back().name);
         self.remove(std::move(names), [s = &self, page_end = std::move(page_end), to,

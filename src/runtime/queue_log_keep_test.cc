@@ -240,10 +240,47 @@ TEST_F(QueueLogKeepTest, ASnapshotThatFailsIsTriedLater) {
   commit(*one, 30);
   EXPECT_EQ(one->log->numbers().snapshots, 0U);
   EXPECT_LE(one->store->counts().puts, 32U);
+  timers.advance(Duration::minutes(2));
+  commit(*one, 1);
+  ASSERT_EQ(one->notes.size(), 1U) << "said once, until one is written";
+  EXPECT_NE(one->notes[0].find("no snapshot could be written"), std::string::npos) << one->notes[0];
   one->store->set_faults({});
   timers.advance(Duration::minutes(2));
   commit(*one, 1);
   EXPECT_EQ(one->log->numbers().snapshots, 1U);
+}
+
+// As on a disk that is full of what nobody needs any more.
+TEST_F(QueueLogKeepTest, WhatIsNotNeededGoesThoughNoSnapshotCanBeWritten) {
+  const auto one = opened_process();
+  commit(*one, 25);
+  timers.advance(options.grace + Duration::minutes(1));
+  commit(*one, 1);
+  const std::size_t before = objects_under("log/");
+  one->store->set_faults([](Call call, const std::string& name) {
+    return call == Call::put && name.starts_with("snapshot/") ? Fault::failed : Fault::none;
+  });
+  commit(*one, 25);
+  EXPECT_EQ(one->notes.size(), 1U);
+  EXPECT_LT(objects_under("log/"), before + 25);
+}
+
+TEST_F(QueueLogKeepTest, WhatIsNotNeededGoesThoughNoSegmentCanBeWritten) {
+  const auto one = opened_process();
+  commit(*one, 25);
+  timers.advance(options.grace + Duration::minutes(1));
+  const std::size_t before = objects_under("log/");
+  one->store->set_faults([](Call call, const std::string&) {
+    return call == Call::put ? Fault::failed : Fault::none;
+  });
+  const auto told = submit(*one, {task(100)});
+  timers.advance(Duration::seconds(20));
+  EXPECT_TRUE(told->waits());
+  EXPECT_LT(objects_under("log/"), before);
+  EXPECT_LE(one->store->counts().lists, 6U) << "not at every try";
+  one->store->set_faults({});
+  timers.advance(Duration::seconds(20));
+  EXPECT_TRUE(told->well());
 }
 
 TEST_F(QueueLogKeepTest, ARemovalThatFailsIsTriedLater) {

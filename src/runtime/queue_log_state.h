@@ -124,7 +124,7 @@ struct QueueLog::State : std::enable_shared_from_this<State> {
   void look_for_them();
   void tell_lookers(const Error& error);
   void end_flight(const Error& error);
-  void tell(Caller caller, Error error);
+  static void tell(Caller caller, Error error);
   void tell_all(const Error& error);
   void stop(Error error);
   void settle();
@@ -144,9 +144,13 @@ struct QueueLog::State : std::enable_shared_from_this<State> {
   void run(const queue::Lost& lost, std::uint64_t step);
   void answer(std::uint64_t step, const queue::AppendAnswer& answer);
   void put_answered(const Reading& put, const Result<PutAnswer>& result);
-  void form_batch(const queue::Put& put);
+  void form_batch();
+  std::string segment_of(const queue::Put& put) const;
+  std::optional<Replies> replies_in_vain();
+  void let_go_unwritten(Replies replies);
   std::vector<queue::Command> take_commands();
   void committed(Replies replies);
+  static void tell_replies(std::vector<Caller> callers, Replies replies);
   void fetch(std::uint64_t number, bool ahead);
   void fetched(std::uint64_t number, Result<Object> result);
   void read(const Reading& reading, std::string body);
@@ -169,7 +173,9 @@ struct QueueLog::State : std::enable_shared_from_this<State> {
   void reopened(const Opening& opening, std::uint64_t sequence);
   void keep();
   void kept(Result<std::vector<queue::SnapshotSeen>> seen);
-  void keep_ended(Duration not_again_for);
+  void keep_ended();
+  void snapshot_failed(const Error& error);
+  void make_room();
   void write_snapshot(std::vector<queue::SnapshotSeen> seen);
   void collect(const std::vector<queue::SnapshotSeen>& seen);
   void collect_segments(std::string after, std::uint64_t to, std::vector<std::string> also);
@@ -259,8 +265,10 @@ struct QueueLog::State : std::enable_shared_from_this<State> {
   bool keeping = false;
   bool keeps_now = false;            // whether it is due or not
   SteadyInstant relieves_from = {};  // not before
-  SteadyInstant keeps_from = {};     // not before, after trouble
-  SteadyInstant keep_until = {};     // whoever closes waits no longer
+  Duration keep_pause = {};          // behind the one that is under way
+  SteadyInstant keeps_from = {};     // not before
+  bool snapshot_trouble_was_said = false;
+  SteadyInstant keep_until = {};  // whoever closes waits no longer
 };
 
 }  // namespace pawl

@@ -77,7 +77,6 @@ void QueueLog::State::keep_time() {
     const std::lock_guard lock(shared);
     was_at_end = was_at_end || append.at_end();
     ahead = read_clock().ahead;
-    numbers.ahead = ahead;
     leap = std::exchange(leapt, {});
   }
   const auto note = [&](const std::string& text) {
@@ -110,7 +109,12 @@ void QueueLog::State::troubled(const Error& error) {
 }
 
 void QueueLog::State::run(const queue::Put& put, std::uint64_t step) {
-  if (put.fresh) form_batch(put);
+  if (put.fresh) {
+    form_batch();
+    if (auto replies = replies_in_vain()) return let_go_unwritten(*std::move(replies));
+    flight.nonce = put.nonce;
+    flight.bytes = segment_of(put);
+  }
   const Reading sent = {.number = put.number, .step = step, .asked = now()};
   ports.store.put({.name = queue::segment_name(options.shard, put.number),
                    .body = flight.bytes,
@@ -121,7 +125,7 @@ void QueueLog::State::run(const queue::Put& put, std::uint64_t step) {
 }
 
 // Those who lost their place, and whoever came meanwhile, as far as there is room.
-void QueueLog::State::form_batch(const queue::Put& put) {
+void QueueLog::State::form_batch() {
   while (!waiting.empty()) {
     const Caller& caller = waiting.front();
     if (!flight.callers.empty() &&
@@ -133,26 +137,52 @@ void QueueLog::State::form_batch(const queue::Put& put) {
     flight.command_bytes += caller.bytes.size();
     flight.callers.push_back(waiting.take());
   }
+  const std::lock_guard lock(shared);
+  was_at_end = true;
+  flight.at = read_clock().now;
+}
+
+std::string QueueLog::State::segment_of(const queue::Put& put) const {
   std::string commands;
   commands.reserve(flight.command_bytes);
   for (const Caller& caller : flight.callers) commands += caller.bytes;
-  flight.nonce = put.nonce;
-  {
-    const std::lock_guard lock(shared);
-    was_at_end = true;
-    flight.at = read_clock().now;
+  return queue::write_segment({.shard = options.shard,
+                               .sequence = put.number,
+                               .writer = options.writer,
+                               .nonce = put.nonce,
+                               .before = put.before,
+                               .at = flight.at},
+                              commands);
+}
+
+// When nothing in the batch would change anything. Who calls without commands wants the segment.
+std::optional<QueueLog::Replies> QueueLog::State::replies_in_vain() {
+  Replies replies;
+  const std::lock_guard lock(shared);
+  for (const Caller& caller : flight.callers) {
+    if (caller.commands.empty()) return {};
+    for (const Command& command : caller.commands) {
+      auto reply = machine.reply_in_vain(command, flight.at);
+      if (!reply) return {};
+      replies.push_back(*std::move(reply));
+    }
   }
-  flight.bytes = queue::write_segment({.shard = options.shard,
-                                       .sequence = put.number,
-                                       .writer = options.writer,
-                                       .nonce = put.nonce,
-                                       .before = put.before,
-                                       .at = flight.at},
-                                      commands);
+  return replies;
+}
+
+// Many idle workers run for the same task: those who come second leave no trace in the log.
+void QueueLog::State::let_go_unwritten(Replies replies) {
+  Flight done = std::exchange(flight, {});
+  follow(append.withdraw(append_now()));
+  tell_replies(std::move(done.callers), std::move(replies));
+  strand.post([this] { settle(); });
 }
 
 void QueueLog::State::put_answered(const Reading& put, const Result<PutAnswer>& result) {
-  if (!result) troubled(result.error());
+  if (!result) {
+    troubled(result.error());
+    if (result.error().outcome == Outcome::not_applied) make_room();
+  }
   // A batch that was dropped is not applied with its answer.
   const bool is_end = result && result->verdict == PutAnswer::Verdict::stored;
   const bool counts = is_end && !flight.callers.empty();
@@ -222,13 +252,17 @@ void QueueLog::State::committed(Replies replies) {
     n.commit_time = n.commit_time + took;
     n.commit_time_max = std::max(n.commit_time_max, took);
   });
+  tell_replies(std::move(done.callers), std::move(replies));
+  if (is_due(options.snapshots, since_snapshot)) keep();
+}
+
+void QueueLog::State::tell_replies(std::vector<Caller> callers, Replies replies) {
   auto reply = std::make_move_iterator(replies.begin());
-  for (Caller& caller : done.callers) {
+  for (Caller& caller : callers) {
     const auto end = reply + static_cast<std::ptrdiff_t>(caller.commands.size());
     caller.done(Replies(reply, end));
     reply = end;
   }
-  if (is_due(options.snapshots, since_snapshot)) keep();
 }
 
 void QueueLog::State::run(const queue::Lost&, std::uint64_t) {
@@ -350,8 +384,11 @@ void QueueLog::State::read(const Reading& done, std::string body) {
     return fetch(done.number, false);
   }
   if (!parsed) {
+    const bool is_newer = parsed.error().code == Code::refused;
     stop(Error(Code::invalid, Outcome::not_applied,
-               parsed.error().message + " (in " + ports.store.name() + ")"));
+               parsed.error().message + " (" + queue::segment_name(options.shard, done.number) +
+                   " in " + ports.store.name() + ")" +
+                   (is_newer ? "" : ": bring it back from a copy of the store")));
     return settle();
   }
   ++found_in_a_row;

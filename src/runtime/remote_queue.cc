@@ -179,12 +179,7 @@ void RemoteQueue::State::open(Done<void> done) {
 }
 
 void RemoteQueue::State::refresh_view() {
-  look<Hello>(
-      {.kind = Look::Kind::hello},
-      [](TaskQueue& queue, Done<Hello> to) { to(Hello{.view = queue.view()}); },
-      [way = way_](Result<Hello> hello) {
-        if (hello) way->know(*std::move(hello));
-      });
+  open([](const Result<void>&) {});
 }
 
 void RemoteQueue::State::close() {

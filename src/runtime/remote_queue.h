@@ -16,9 +16,9 @@
 // Trust:    a broker's answer is checked against what was asked: no more tasks than that, of no
 //           other type. Where the store is, a broker does not decide: see assembly/broker_office.h.
 // Again:    a call whose answer was lost is sent again, there or elsewhere: commands may be
-//           (command.h). A claim may then have claimed twice; what nobody heard of is due again
-//           when its lease is over. An error has the outcome unknown when any of its sends may
-//           have arrived.
+//           (command.h). A claim may then have claimed twice; what nobody heard of is taken back
+//           when its lease is over, which costs it a retry. An error has the outcome unknown when
+//           any of its sends may have arrived.
 // Claims:   wait at the broker, at most bounds::broker_wait_max a call; at most
 //           bounds::broker_tasks_max come at once. What comes after stop_claims() is given back,
 //           not counted.

@@ -33,7 +33,7 @@ Duration wait(RetryHints& hints, limit::Key key, const limit::Policy& of = polic
 void expect_turn(int n, Duration told) {
   const Duration turn = retry_after + slot * (n - 1);
   EXPECT_GE(told, turn);
-  EXPECT_LE(told, turn + Duration::nanoseconds(turn.ns() / 8) + tolerance) << n;
+  EXPECT_LE(told, turn + turn / 8 + tolerance) << n;
 }
 
 TEST(RetryHints, LetTheCallersOfOneKeyTakeTurns) {

@@ -16,10 +16,6 @@ std::string text_of(const audit::Event& event, std::string_view name) {
   return {};
 }
 
-std::int64_t second_of(Instant at) {
-  return at.ns() / 1'000'000'000;
-}
-
 }  // namespace
 
 Result<void> RetryTally::append(audit::Event event) {
@@ -44,11 +40,8 @@ Result<void> RetryTally::append(audit::Event event) {
 void RetryTally::count(const std::string& category, Instant at) {
   const bool fits =
       categories_.contains(category) || categories_.size() + 1 < bounds::retry_tally_categories_max;
-  const std::int64_t second = second_of(at);
-  Slot& slot = categories_[fits && !category.empty() ? category : std::string(other)]
-                          [static_cast<std::size_t>(second) % slots];
-  if (slot.second != second) slot = {.second = second, .retries = 0};
-  ++slot.retries;
+  all_.note(at);
+  categories_[fits && !category.empty() ? category : std::string(other)].note(at);
 }
 
 void RetryTally::note(std::string breaker, std::string state, Instant at) {
@@ -57,21 +50,22 @@ void RetryTally::note(std::string breaker, std::string state, Instant at) {
     return;
   }
   if (!breakers_.contains(breaker) && breakers_.size() >= bounds::retry_tally_breakers_max) return;
-  Breaker& kept = breakers_[breaker];
-  kept = {.name = std::move(breaker), .state = std::move(state), .since = at};
+  const auto [kept, is_new] = breakers_.try_emplace(breaker);
+  if (is_new) kept->second = {.name = std::move(breaker), .state = {}, .since = at};
+  kept->second.state = std::move(state);
+}
+
+std::uint64_t RetryTally::all_of_last_minute(Instant now) const {
+  const std::lock_guard lock(mutex_);
+  return all_.in_minute_before(now);
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> RetryTally::last_minute(Instant now) const {
-  const std::int64_t second = second_of(now);
   std::vector<std::pair<std::string, std::uint64_t>> out;
   const std::lock_guard lock(mutex_);
-  for (const auto& [category, kept] : categories_) {
-    std::uint64_t sum = 0;
-    for (const Slot& slot : kept) {
-      const std::int64_t age = second - slot.second;
-      if (age >= 0 && age < static_cast<std::int64_t>(slots)) sum += slot.retries;
-    }
-    if (sum > 0) out.emplace_back(category, sum);
+  for (const auto& [category, rate] : categories_) {
+    const std::uint64_t retries = rate.in_minute_before(now);
+    if (retries > 0) out.emplace_back(category, retries);
   }
   return out;
 }

@@ -1,14 +1,14 @@
-// RetryTally: an audit sink that counts retries by category, and knows which breakers are not
-// closed, on their way to another sink.
+// RetryTally: an audit sink that counts retries, all and by category, and knows which breakers are
+// not closed, on their way to another sink.
 //
-// Why:      a total says that something is in trouble; the category and the breaker say what.
+// Why:      a rate that rises is the first sign of an other side in trouble, before anything is
+//           given up; the category and the breaker say which.
 // Contract: EventSink, as the one behind it is. An event counts when that has taken it.
 // Bounds:   bounds::retry_tally_categories_max categories, further ones count as "other";
 //           bounds::retry_tally_breakers_max breakers.
 // Threads:  any.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/audit/stats.h"
 #include "port/event_sink.h"
 
 namespace pawl {
@@ -37,25 +38,21 @@ class RetryTally final : public EventSink {
   struct Breaker {
     std::string name = {};
     std::string state = {};  // open, half_open
-    Instant since = {};
+    Instant since = {};      // not closed; probes that failed since then do not move it
   };
-  // Those that had retries within 60 seconds before `now`, by category.
+  // Of the 60 seconds before `now`: all retries, and the categories that had any.
+  std::uint64_t all_of_last_minute(Instant now) const;
   std::vector<std::pair<std::string, std::uint64_t>> last_minute(Instant now) const;
   std::vector<Breaker> breakers() const;
 
  private:
-  static constexpr std::size_t slots = 60;
-  struct Slot {
-    std::int64_t second = 0;
-    std::uint64_t retries = 0;
-  };
-
   void count(const std::string& category, Instant at);
   void note(std::string breaker, std::string state, Instant at);
 
   EventSink& sink_;
   mutable std::mutex mutex_;  // guards what follows
-  std::map<std::string, std::array<Slot, slots>, std::less<>> categories_;
+  audit::RetryRate all_;
+  std::map<std::string, audit::RetryRate, std::less<>> categories_;
   std::map<std::string, Breaker, std::less<>> breakers_;
 };
 

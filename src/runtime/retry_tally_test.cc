@@ -39,11 +39,13 @@ TEST_F(RetryTallyTest, CountsTheRetriesOfAMinuteByCategory) {
   retry("RETRY_API_REQUEST", 1'000);
   retry("RETRY_API_REQUEST", 1'030);
   retry("RETRY_KV_PUT", 1'030);
+  EXPECT_EQ(tally.all_of_last_minute(at(1'030)), 3U);
   EXPECT_THAT(tally.last_minute(at(1'030)),
               ElementsAre(Pair("RETRY_API_REQUEST", 2U), Pair("RETRY_KV_PUT", 1U)));
   EXPECT_THAT(tally.last_minute(at(1'060)),
               ElementsAre(Pair("RETRY_API_REQUEST", 1U), Pair("RETRY_KV_PUT", 1U)));
   EXPECT_THAT(tally.last_minute(at(1'090)), IsEmpty());
+  EXPECT_EQ(tally.all_of_last_minute(at(1'090)), 0U);
   EXPECT_THAT(sink.events(), SizeIs(3)) << "all went on";
 }
 
@@ -54,6 +56,7 @@ TEST_F(RetryTallyTest, CountsWhatItHasNoRoomForTogether) {
   const auto told = tally.last_minute(at(1'000));
   EXPECT_THAT(told, SizeIs(bounds::retry_tally_categories_max));
   EXPECT_THAT(told, ::testing::Contains(Pair("other", 11U)));
+  EXPECT_EQ(tally.all_of_last_minute(at(1'000)), bounds::retry_tally_categories_max + 10);
 }
 
 TEST_F(RetryTallyTest, RemembersABreakerUntilItCloses) {
@@ -63,10 +66,12 @@ TEST_F(RetryTallyTest, RemembersABreakerUntilItCloses) {
   ASSERT_THAT(tally.breakers(), SizeIs(2));
   EXPECT_EQ(tally.breakers()[0].name, "mail");
   EXPECT_EQ(tally.breakers()[0].state, "half_open");
-  EXPECT_EQ(tally.breakers()[0].since, at(9));
+  EXPECT_EQ(tally.breakers()[0].since, at(6)) << "not with each probe";
   breaker("mail", audit::BreakerState::closed, 10);
   breaker("shop", audit::BreakerState::closed, 10);
   EXPECT_THAT(tally.breakers(), IsEmpty());
+  breaker("mail", audit::BreakerState::open, 20);
+  EXPECT_EQ(tally.breakers()[0].since, at(20)) << "it had closed";
 }
 
 TEST_F(RetryTallyTest, CountsNothingThatTheSinkDidNotTake) {
@@ -75,6 +80,7 @@ TEST_F(RetryTallyTest, CountsNothingThatTheSinkDidNotTake) {
   EXPECT_FALSE(refused.append(to_event(audit::RetryAttempt{
       .subject = {.category = "RETRY_KV_PUT", .operation = "send", .timestamp = at(1)}})));
   EXPECT_THAT(refused.last_minute(at(1)), IsEmpty());
+  EXPECT_EQ(refused.all_of_last_minute(at(1)), 0U);
 }
 
 }  // namespace

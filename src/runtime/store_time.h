@@ -55,9 +55,7 @@ class StoreClock {
     Instant time = {};
     SteadyInstant at = {};
     Instant later(SteadyInstant now) const { return time + (now - at); }
-    Instant slowly_later(SteadyInstant now) const {
-      return time + Duration::nanoseconds((now - at).ns() / 2);
-    }
+    Instant slowly_later(SteadyInstant now) const { return time + (now - at) / 2; }
   };
 
   std::optional<Point> log_ = {};

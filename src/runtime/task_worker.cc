@@ -20,10 +20,6 @@ constexpr Duration margin_max = Duration::seconds(1);
 constexpr int doublings_max = 6;
 constexpr Duration look_min = Duration::milliseconds(1);
 
-Duration part(Duration whole, std::int64_t of) {
-  return Duration::nanoseconds(whole.ns() / of);
-}
-
 // The handler's way to say how it ended: once, and at the latest when it lets go.
 class Ending {
  public:
@@ -66,7 +62,7 @@ class Answered {
 }  // namespace
 
 Duration margin_of(Duration time) {
-  return std::min(part(time, 10), margin_max);
+  return std::min(time / 10, margin_max);
 }
 
 Duration pause_after(int failures) {
@@ -136,7 +132,7 @@ void Handling::leased(SteadyInstant since, Duration lease) {
 Duration Handling::grace_of(Stop why, SteadyInstant now) const {
   Duration left = timeout_over_ - now;
   if (why == Stop::lost) left = refused ? Duration() : std::min(left, lease_over_ - now);
-  return std::clamp(left - part(left, 10), Duration(), bounds::handler_grace);
+  return std::clamp(left - left / 10, Duration(), bounds::handler_grace);
 }
 
 Handling::Stop Handling::stopped() const {
@@ -248,7 +244,7 @@ WorkerCounts TaskWorker::Impl::counts() const {
 
 void TaskWorker::Impl::ended(const std::shared_ptr<Handling>& handling, TaskEnding ending) {
   strand_.post([this, self = shared_from_this(), handling, ending = std::move(ending)]() mutable {
-    has_ended(handling, std::move(ending));
+    heard_end(handling, std::move(ending));
   });
 }
 
@@ -278,7 +274,7 @@ void TaskWorker::Impl::pump() {
 void TaskWorker::Impl::claim_more() {
   if (draining_ || error_ || nothing_due_) return;
   if (claims_ >= (settings_.once ? 1 : claims_max)) return;
-  if (world_.clock.steady_now() < claim_not_before_) return;
+  if (world_.clock.steady_now() < claim_not_before_ || closes_others()) return;
   // Endings that the queue does not take hold up further claims.
   const std::size_t busy = handled_.size() + asked_;
   const std::size_t untold = words_ + giving_;
@@ -346,7 +342,7 @@ void TaskWorker::Impl::begin(Task task, SteadyInstant ours_since) {
   handling->began = now;
   handling->lasts(since, timeout);
   handling->leased(since, lease);
-  handling->renew_at = since + part(lease, 3);
+  handling->renew_at = since + lease / 3;
   const bool late = now >= handling->lease_ends;
   if (late) note("a claim was answered when its lease was over: its task is given back");
   if (draining_ || late) {
@@ -368,6 +364,7 @@ void TaskWorker::Impl::begin(Task task, SteadyInstant ours_since) {
 void TaskWorker::Impl::look_at_time() {
   const SteadyInstant now = world_.clock.steady_now();
   look_at_drain(now);
+  settle_interrupted(now);
   if (armed_ && now < *armed_) return;
   armed_.reset();
   const std::vector<std::shared_ptr<Handling>> all(handled_.begin(), handled_.end());
@@ -413,7 +410,7 @@ void TaskWorker::Impl::look_at(const std::shared_ptr<Handling>& handling, Steady
     return;
   }
   // What is to be renewed soon goes along with what is to be renewed now.
-  const bool soon = now >= handling->renew_at - part(settings_.lease, 6);
+  const bool soon = now >= handling->renew_at - settings_.lease / 6;
   if (soon && !handling->renewing && !handling->refused) renew(handling, settings_.lease, {});
 }
 
@@ -431,6 +428,7 @@ void TaskWorker::Impl::arm(SteadyInstant now) {
   for (const auto& [name, lane] : lanes_) {
     if (!lane.words.empty()) look_at(std::max(lane.not_before, gathered_));
   }
+  for (const Interrupted& each : interrupted_) look_at(each.until);
   for (const auto& handling : handled_) {
     look_at(handling->times_out);
     look_at(handling->lease_ends);

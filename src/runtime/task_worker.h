@@ -28,7 +28,9 @@
 //           handled or untold.
 // Drain:    drain() claims nothing more, waits at most so long for what is being handled, then
 //           tells the rest to stop. What is claimed and not begun, or stopped by this and to be
-//           retried, is given back: due at once, not counted. It does not block; wait() does, and
+//           retried, is given back: due at once, not counted; so is what a signal ended while we
+//           drain, or within bounds::worker_hearing before it, as whoever stops a whole group
+//           tells the handlers too (TaskEnding::interrupted). It does not block; wait() does, and
 //           returns within bounds::worker_last_words of the time that drain() gave, or (with
 //           `waits`) of the last handler's end: leases are renewed until then.
 // Errors:   a queue that cannot be reached is asked again and again, later and later (with `once`
@@ -60,11 +62,12 @@ struct TaskEnding {
   enum class Kind : std::uint8_t { completed, retry, reschedule, failed };
   Kind kind = Kind::completed;
   std::string output = {};                  // completed: JSON text; empty: null
-  std::string error = {};                   // retry, failed
+  std::string error = {};                   // retry, failed; completed: what somebody should hear
   Duration delay = {};                      // reschedule; retry: not before
   queue::Scope scope = queue::Scope::task;  // reschedule
   std::string input = {};                   // reschedule: in place of the task's; empty: as it was
-  bool tried = true;  // false, of a reschedule: it was not begun, and is given back
+  bool tried = true;         // false, of a reschedule: it was not begun, and is given back
+  bool interrupted = false;  // retry: ended by a signal that may have been meant for us too
 };
 
 // Shared by the handler and the worker while the task is handled.

@@ -33,7 +33,8 @@ class WorkersOnShards : public LocalQueues {
   }
   void work() {
     worker = std::make_unique<TaskWorker>(
-        *one->queue, WorkerSettings{.name = "w", .types = {"t"}, .concurrency = 8, .lease = lease},
+        *one->queue,
+        WorkerSettings{.name = "w", .types = {"t"}, .concurrency = concurrency, .lease = lease},
         [this](std::shared_ptr<HandledTask> task, auto done) {
           const TaskId id = task->task().id;
           works[id] = {std::move(task), std::move(done)};
@@ -61,6 +62,7 @@ class WorkersOnShards : public LocalQueues {
     std::move_only_function<void(TaskEnding)> done;
   };
   const Duration lease = Duration::seconds(30);
+  std::uint32_t concurrency = 8;
   std::unique_ptr<Process> one = process_of_two();
   std::map<TaskId, Work> works;
   std::unique_ptr<TaskWorker> worker;
@@ -105,6 +107,40 @@ TEST_F(WorkersOnShards, DoNotWaitForOneThatDoesNotAnswer) {
   timers.advance(Duration::seconds(27));
   EXPECT_FALSE(is_stopped(good)) << "its renewals do not wait behind the other shard";
   EXPECT_EQ(worker->counts().completed, 1U);
+}
+
+TEST_F(WorkersOnShards, ClaimNothingOfWhatAHandlerIsAboutToClose) {
+  concurrency = 1;
+  const TaskId first = submitted(0);
+  const TaskId second = submitted(1);
+  work();
+  ASSERT_EQ(works.size(), 1U);
+  ASSERT_TRUE(works.contains(first));
+  fail_puts("00", Fault::held);
+  std::exchange(works.at(first).done, {})({.kind = TaskEnding::Kind::reschedule,
+                                           .delay = Duration::minutes(1),
+                                           .scope = queue::Scope::type});
+  timers.advance(Duration::seconds(1));
+  EXPECT_FALSE(works.contains(second)) << "it is not closed yet, and free to be claimed";
+  one->store->set_faults({});
+  one->store->release();
+  timers.advance(Duration::seconds(10));
+  EXPECT_FALSE(works.contains(second)) << "it is closed";
+  timers.advance(Duration::minutes(2));
+  EXPECT_TRUE(works.contains(second)) << "it is open again";
+}
+
+TEST_F(WorkersOnShards, StartThoughOneHasStopped) {
+  const TaskId good = submitted(0);
+  submitted(1);
+  damage(1, objects->list({.under = "log/01/"}).entries.size());
+  one = process();
+  work();
+  EXPECT_TRUE(works.contains(good));
+  EXPECT_EQ(works.size(), 1U);
+  EXPECT_THAT(one->notes, ::testing::ElementsAre(::testing::HasSubstr("one of its 2 shards")));
+  const auto all = ask<queue::Stats>([&](auto done) { one->queue->stats(std::move(done)); });
+  EXPECT_EQ(error(all).code, Code::invalid) << "nobody knows all of them";
 }
 
 TEST_F(WorkersOnShards, CompleteWhatEndedWhileTheStoreWasAwayForLongerThanTheLease) {

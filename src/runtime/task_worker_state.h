@@ -108,6 +108,12 @@ class TaskWorker::Impl : public std::enable_shared_from_this<Impl> {
     SteadyInstant fails_since = {};
     SteadyInstant not_before = {};
   };
+  // Ended by a signal, and not told before we know whether it was meant for us too.
+  struct Interrupted {
+    std::shared_ptr<Handling> of;
+    TaskEnding ending;
+    SteadyInstant until = {};
+  };
   using LaneName = std::pair<std::uint8_t, bool>;  // shard; whether it closes others
 
   // task_worker.cc
@@ -131,12 +137,15 @@ class TaskWorker::Impl : public std::enable_shared_from_this<Impl> {
   void note(const std::string& text) const;
 
   // task_worker_words.cc
+  void heard_end(const std::shared_ptr<Handling>& handling, TaskEnding ending);
+  void settle_interrupted(SteadyInstant now);
   void has_ended(const std::shared_ptr<Handling>& handling, TaskEnding ending);
   void renew(const std::shared_ptr<Handling>& handling, Duration lease, Handling::Extended done);
   static LaneName lane_of(const Word& word);
   void add_word(Word word);
   bool has_words() const { return words_ > 0 || giving_ > 0; }
   bool gathers(SteadyInstant now) const;
+  bool closes_others() const;
   void give_words();
   void give_words(const LaneName& name, Lane& lane);
   void answered(const LaneName& name, Words words, Result<std::vector<queue::Reply>> result);
@@ -155,9 +164,10 @@ class TaskWorker::Impl : public std::enable_shared_from_this<Impl> {
 
   // The strand's.
   std::set<std::shared_ptr<Handling>> handled_;
-  std::uint32_t asked_ = 0;  // tasks, by claims that are under way
-  int claims_ = 0;           // under way
-  int claim_failures_ = 0;   // in a row
+  std::vector<Interrupted> interrupted_;  // handled still
+  std::uint32_t asked_ = 0;               // tasks, by claims that are under way
+  int claims_ = 0;                        // under way
+  int claim_failures_ = 0;                // in a row
   SteadyInstant claim_not_before_ = {};
   SteadyInstant claims_fail_since_ = {};
   bool nothing_due_ = false;  // with `once`

@@ -273,6 +273,13 @@ TEST_F(TaskWorkerTest, FailsATaskWhoseOutputMayNotBeKept) {
   EXPECT_THAT(task(id).last_error, HasSubstr("output is not JSON"));
 }
 
+TEST_F(TaskWorkerTest, KeepsErrorsInUtf8) {
+  const auto w = worker({});
+  const TaskId id = submit();
+  end(id, {.kind = Kind::failed, .error = "caf\xE9"});
+  EXPECT_EQ(task(id).last_error, "caf\uFFFD");
+}
+
 // ---- leases
 
 TEST_F(TaskWorkerTest, RenewsTheLeaseWhileTheHandlerWorks) {
@@ -636,6 +643,36 @@ TEST_F(TaskWorkerTest, GivesBackUncountedWhatDoesNotEndInTime) {
   EXPECT_EQ(lines(id).back(), "Version 3: pending (given back)");
   EXPECT_FALSE(works[id].task->cancel_asked()) << "it was only to stop";
   EXPECT_THAT(ends, ElementsAre(How::given_back));
+}
+
+TEST_F(TaskWorkerTest, GivesBackWhatASignalEndsWhileItDrains) {
+  const auto w = worker({});
+  const TaskId id = submit({.max_retries = 0});
+  w->drain(Duration::seconds(30));
+  end(id, {.kind = Kind::retry, .error = "killed by SIGTERM", .interrupted = true});
+  EXPECT_TRUE(w->is_over());
+  EXPECT_EQ(lines(id).back(), "Version 3: pending (given back)");
+  EXPECT_EQ(task(id).retry_count, 0U);
+}
+
+TEST_F(TaskWorkerTest, GivesBackWhatASignalEndedJustBeforeItHeardOfIt) {
+  const auto w = worker({});
+  const TaskId id = submit({.max_retries = 0});
+  end(id, {.kind = Kind::retry, .error = "killed by SIGINT", .interrupted = true});
+  EXPECT_EQ(status(id), Status::running);
+  pass(bounds::worker_hearing - Duration::milliseconds(1));
+  w->drain(Duration::seconds(30));
+  EXPECT_TRUE(w->is_over());
+  EXPECT_EQ(lines(id).back(), "Version 3: pending (given back)");
+}
+
+TEST_F(TaskWorkerTest, RetriesWhatASignalEndedThatNobodyElseHeardOf) {
+  const auto w = worker({});
+  const TaskId id = submit({.max_retries = 0});
+  end(id, {.kind = Kind::retry, .error = "killed by SIGTERM", .interrupted = true});
+  pass(bounds::worker_hearing);
+  EXPECT_EQ(status(id), Status::failed);
+  EXPECT_EQ(task(id).last_error, "killed by SIGTERM");
 }
 
 TEST_F(TaskWorkerTest, GivesAStoppedHandlerNoLongerThanItsTimeout) {

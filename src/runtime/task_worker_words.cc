@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bounds_queue.h"
+#include "base/utf8.h"
 #include "core/queue/cut.h"
 #include "core/queue/max_reschedules.h"
 #include "runtime/task_worker_state.h"
@@ -21,7 +22,7 @@ using queue::Task;
 namespace {
 
 std::string error_of(std::string_view text) {
-  return queue::cut(text.empty() ? "the handler named no error" : text,
+  return queue::cut(text.empty() ? "the handler named no error" : well_formed(text),
                     bounds::task_error_bytes_max);
 }
 
@@ -67,6 +68,31 @@ How how_of(const TaskEnding& ending, queue::Status status, bool timed_out) {
 
 }  // namespace
 
+// Whoever ends a whole group (a terminal, a service manager) reaches the handlers too, and some of
+// them before us.
+void TaskWorker::Impl::heard_end(const std::shared_ptr<Handling>& handling, TaskEnding ending) {
+  if (!ending.interrupted || !handled_.contains(handling)) {
+    return has_ended(handling, std::move(ending));
+  }
+  interrupted_.push_back({.of = handling,
+                          .ending = std::move(ending),
+                          .until = world_.clock.steady_now() + bounds::worker_hearing});
+  wake();
+}
+
+void TaskWorker::Impl::settle_interrupted(SteadyInstant now) {
+  const auto waits = [&](const Interrupted& each) {
+    return now < each.until && !draining_ && !each.of->stop_asked();
+  };
+  for (Interrupted& each : std::exchange(interrupted_, {})) {
+    if (waits(each)) {
+      interrupted_.push_back(std::move(each));
+    } else {
+      has_ended(each.of, std::move(each.ending));
+    }
+  }
+}
+
 void TaskWorker::Impl::has_ended(const std::shared_ptr<Handling>& handling, TaskEnding ending) {
   if (handled_.erase(handling) == 0) return;
   const SteadyInstant now = world_.clock.steady_now();
@@ -84,7 +110,9 @@ void TaskWorker::Impl::has_ended(const std::shared_ptr<Handling>& handling, Task
     if (!ending.error.empty() && ending.error != error) error += ": " + ending.error;
     ending = {.kind = Kind::retry, .error = std::move(error)};
   }
-  if (stop == Handling::Stop::draining && ending.kind == Kind::retry) {
+  const bool by_drain = stop == Handling::Stop::draining ||
+                        (stop == Handling::Stop::none && draining_ && ending.interrupted);
+  if (by_drain && ending.kind == Kind::retry) {
     ending = {.kind = Kind::reschedule, .error = std::move(ending.error)};
     word.given_back = true;
   }
@@ -127,6 +155,15 @@ void TaskWorker::Impl::add_word(Word word) {
 // What is handled now may end just as soon as what has ended.
 bool TaskWorker::Impl::gathers(SteadyInstant now) const {
   return words_ > 0 && !handled_.empty() && now < gathered_ && !draining_;
+}
+
+// A word that closes more than its own shard is on its way: nothing of what it closes is to be
+// claimed meanwhile. Where it does not get through, the rest goes on.
+bool TaskWorker::Impl::closes_others() const {
+  return std::ranges::any_of(lanes_, [](const auto& lane) {
+    const auto& [name, at] = lane;
+    return name.second && at.failures == 0 && (at.giving > 0 || !at.words.empty());
+  });
 }
 
 // One give a shard, as one that hangs or has stopped would hold up, or spoil, what the others took.
@@ -265,7 +302,7 @@ void TaskWorker::Impl::renewal_taken(Word word, const Reply& reply) {
   const auto* changed = std::get_if<queue::Changed>(&reply);
   if (changed == nullptr) return;
   of.leased(word.said_at, word.lease);
-  of.renew_at = word.said_at + Duration::nanoseconds(settings_.lease.ns() / 3);
+  of.renew_at = word.said_at + settings_.lease / 3;
   if (changed->cancel_requested) of.cancel(world_.clock.steady_now());
   if (word.extended) word.extended(changed->lease_expires_at);
 }

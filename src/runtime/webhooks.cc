@@ -18,6 +18,8 @@ using How = Answer::How;
 
 namespace {
 
+constexpr std::string_view guard_prefix = "webhook ";
+
 // Nothing was sent, for a reason of ours: a store that is away, somebody else's claim, a breaker.
 constexpr Duration postponed_min = Duration::seconds(5);
 // While the outbox itself is away.
@@ -244,6 +246,13 @@ bool Webhooks::has_endpoints() const {
                              [](const auto& each) { return each.second->target != nullptr; });
 }
 
+bool Webhooks::is_in_use(std::string_view breaker) const {
+  if (!breaker.starts_with(guard_prefix)) return true;
+  const std::lock_guard lock(mutex_);
+  const auto lane = lanes_.find(std::string(breaker.substr(guard_prefix.size())));
+  return lane != lanes_.end() && lane->second->target != nullptr;
+}
+
 // Asks for what is due, unless somebody has asked already or nothing more may be begun.
 void Webhooks::look(const LanePtr& lane) {
   {
@@ -315,7 +324,7 @@ void Webhooks::deliver(const TripPtr& trip) {
     operation.key = webhook::record_key(delivery.endpoint, delivery.event_id);
   }
   operation.harmless = true;
-  operation.guard = "webhook " + delivery.endpoint;
+  operation.guard = std::string(guard_prefix) + delivery.endpoint;
   operation.sleep_from = sleep_from;
   if (const auto facts = facts_of(trip->kept.trail)) {
     // It is due, so it has slept for as long as it had to.

@@ -26,6 +26,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/webhook/delivery.h"
@@ -91,6 +92,9 @@ class Webhooks {
                   Done<std::vector<webhook::Delivery>> done);
   WebhookCounts counts() const;
   bool has_endpoints() const;
+  // False: the breaker is that of an endpoint which the settings no longer name, so it holds
+  // nothing back.
+  bool is_in_use(std::string_view breaker) const;
   Result<void> health() { return ports_.outbox.health(); }
 
  private:

@@ -10,6 +10,7 @@
 // …" at the end. read: "logged SEQUENCE ID" for each task in each segment, then "held ID" for each
 // one that a replica has.
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <iostream>
@@ -33,7 +34,9 @@ using namespace pawl;
 // One line, in one piece, though the process may be killed behind it.
 void say(const std::string& line) {
   const std::string text = line + "\n";
-  if (::write(STDOUT_FILENO, text.data(), text.size()) < 0) std::_Exit(1);
+  if (::write(STDOUT_FILENO, text.data(), text.size()) >= 0) return;
+  std::perror("queue_appender: cannot say what became of a task");
+  std::_Exit(1);
 }
 
 std::optional<std::string> variable(const std::string& name) {

@@ -13,16 +13,17 @@ import contextlib
 import datetime
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from queue_arena import TIME_LIMIT_SECONDS, Arena, Place, faulty_s3
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "house"))
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "house"), str(TESTS / "e2e")]
 
 import tree  # noqa: E402
+from stack import wait_for  # noqa: E402
 
 AHEAD = 600
 SOON, LATER = 0, 300  # due in so many seconds
@@ -67,13 +68,6 @@ def working(arena: Arena, ahead: int, hold: int = 0) -> Iterator[subprocess.Pope
             assert worker.wait(TIME_LIMIT_SECONDS) == 0
         finally:
             worker.kill()
-
-
-def wait_for(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + TIME_LIMIT_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
 
 
 def are(arena: Arena, ids: list[str], status: str) -> bool:

@@ -30,7 +30,7 @@ TIME_LIMIT_SECONDS = 30
 VERBS = (
     *("serve", "demo-upstream", "config check", "config show", "config reference"),
     *("doctor", "audit verify", "audit tail", "audit stats", "completions", "man"),
-    *("retry policies", "retry classify", "replay"),
+    *("retry policies", "retry classify", "replay", "sim"),
     *("idempotency list", "idempotency show", "idempotency clear", "idempotency settle"),
     *("submit", "get", "history", "why", "list", "tail", "cancel", "close", "open", "stats"),
     *("work", "cost", "limit set", "limit list", "limit remove", "export", "import"),
@@ -608,6 +608,19 @@ def write_config(folder: Path, **places: str) -> None:
     if "upstream" in settings:
         text += f"  upstream: http://{settings['upstream']}\n"
     (folder / "pawl.yaml").write_text(text + f"audit: {{sinks: ['file:{settings['audit']}']}}\n")
+
+
+def test_sim_gives_the_same_run_for_a_seed_and_finds_the_bug_that_is_put_in(run: Run):
+    first, again = (run("sim", "--seeds", "0..20", "--json") for _ in range(2))
+    assert first.returncode == 0 and first.stdout == again.stdout
+    told = json.loads(first.stdout)
+    assert told["seeds"] == 21 and told["refused"] > 100 and told["violations"] == []
+    broken = run("sim", "--seeds", "0..20", "--bug", "1", "--json")
+    assert broken.returncode == 3
+    seed = str(json.loads(broken.stdout)["violations"][0]["seed"])
+    assert f"seed {seed} (" in run("sim", "--seed", seed, "--bug", "1").stdout
+    for words in (("--seed", "1..2"), ("--seeds", "5"), ("--seeds", "2..1"), ("--bug", "2")):
+        assert run("sim", *words).returncode == 2, words
 
 
 def test_doctor_in_good_surroundings(run: Run, tmp_path: Path, listener: socket.socket):

@@ -14,10 +14,12 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from emulation import emulator
+from emulation import Emulator, emulator
 from queueing import Queue, Said
 from stack import wait_for
 
@@ -95,8 +97,10 @@ def test_a_bar_is_drawn_on_a_terminal(queue: Queue) -> None:
 def test_a_unique_name_gives_the_same_task(queue: Queue) -> None:
     words = ("submit", "-t", "t", "--unique", "u", "--json")
     first = queue.run(*words, "-i", '{"a":1}').json()
-    again = queue.run(*words, "-i", '{ "a" : 1.0 }').json()
+    said = queue.run(*words, "-i", '{ "a" : 1.0 }')
+    again = said.json()
     assert first["fresh"] and not again["fresh"] and first["id"] == again["id"]
+    assert "1 task of that name had been submitted before" in said.err
     other = queue.try_run(*words, "-i", '{"a":2}')
     assert other.code == 3 and "--input" not in other.err
     several = queue.try_run(*words, "-i", '{"a":1}', "-i", "2")
@@ -164,6 +168,11 @@ def test_why_names_what_holds_a_task_up(queue: Queue) -> None:
     assert "the queue is closed until 2099-01-01T00:00:00Z" in queue.run("why", due).out
     assert "the queue is closed until 2099-01-01T00:00:00Z" in queue.run("stats").out
     queue.run("open", "--queue")
+    queue.run("close", "acme", "--for", "2h")
+    sleeps = queue.submit("--key", "acme", "--delay", "1h")
+    assert queue.run("why", sleeps).out.startswith("key acme is closed until ")
+    queue.run("close", "acme", "--for", "10m")
+    assert queue.run("why", sleeps).out.startswith("it is not due before ")
     queue.run("cancel", due)
     assert queue.run("why", due).out.startswith("it is over: cancelled")
 
@@ -192,7 +201,9 @@ def test_a_list_says_that_there_is_more_and_ids_are_all(queue: Queue) -> None:
     assert len(ids) == len(set(ids)) == 1_150
     page = queue.run("list", "--json")
     assert len(page.json()["tasks"]) == 100 and page.json()["more"] is True
-    assert page.err == f"there are more: pawl list --after {ids[99]}\n"
+    assert page.err == f"there are more: pawl list --json --after {ids[99]}\n"
+    named = queue.run("list", "--config", "pawl.yaml", "--limit", "2")
+    assert f"pawl list --config pawl.yaml --limit 2 --after {ids[1]}" in named.err
     rest = queue.run("list", "--json", "--limit", "1000", "--after", ids[150])
     assert (len(rest.json()["tasks"]), rest.json()["more"], rest.err) == (999, False, "")
     some = [each for each in ids if each.startswith(ids[700][:4])]
@@ -246,11 +257,23 @@ def test_cancelled_tasks_can_be_replayed(queue: Queue) -> None:
     assert queue.run("cancel", one).code == 0, "again changes nothing"
     assert queue.run("replay", one).out == f"{one}  pending again, from the start\n"
     assert queue.task(one)["status"] == "pending"
+    others = [queue.submit(), queue.submit()]
+    queue.run("cancel", *others)
+    both = queue.run("replay", *others)
+    assert both.lines == [f"{each}  pending again, from the start" for each in others]
+    mixed = queue.try_run("replay", "audit.jsonl", one)
+    assert mixed.code == 2 and "give one FILE, or the IDs of tasks" in mixed.err
     refused = queue.try_run("replay", queue.submit())
     assert refused.code == 3 and "only what failed" in refused.err
     assert [line.split(": ")[1].split(" ")[0] for line in queue.run("history", one).lines] == [
         *("pending", "cancelled", "pending"),
     ]
+
+
+def test_options_of_a_watch_go_with_it(queue: Queue) -> None:
+    queue.submit()
+    for words in (["--every", "2s"], ["--count", "2"], ["--watch", "--every", "0s"]):
+        assert queue.try_run("stats", *words).code == 2, words
 
 
 def test_who_cancelled_is_kept(queue: Queue) -> None:
@@ -367,14 +390,14 @@ def test_stats_are_shown_once_or_again_and_again(queue: Queue) -> None:
     assert lines[2].split()[:3] == ["b", "1", "0"]
     assert lines[3].split()[:3] == ["all", "2", "1"]
     assert queue.run("stats", "--types").lines == ["a", "b"]
-    looks = queue.run("stats", "--watch", "--json", "--every", "50ms", "--count", "3").lines
+    looks = queue.run("stats", "--watch", "--json", "--every", "100ms", "--count", "3").lines
     assert len(looks) == 3 and "rates" in json.loads(looks[-1])
-    screen = queue.on_a_terminal("stats", "--watch", "--every", "50ms", "--count", "2")
+    screen = queue.on_a_terminal("stats", "--watch", "--every", "100ms", "--count", "2")
     assert screen.count("\033[H\033[J") == 2 and "submitted 0.0/s" in screen
     assert "dir:queue" in screen and "oldest due" in screen
 
 
-def test_cost_is_told_by_kind_and_priced(queue: Queue) -> None:
+def test_cost_is_told_by_kind(queue: Queue) -> None:
     queue.run("submit", "-t", "t", "--many", "-", stdin="1\n" * 1000)
     cost = queue.run("cost", "--json").json()
     assert cost["tasks"] == 1000 and cost["commits"] < 20
@@ -383,9 +406,8 @@ def test_cost_is_told_by_kind_and_priced(queue: Queue) -> None:
     assert cost["idle_hour"]["get"] <= 1000 and cost["idle_hour"]["put"] == 0
     assert cost["this_command"]["put"] == 0
     text = queue.run("cost").out
-    assert "a million tasks" in text and "an idle hour" in text and "USD" in text
-    queue.configure(more="  prices: {put_per_1000: 0, get_per_1000: 0, list_per_1000: 0}\n")
-    assert queue.run("cost", "--json").json()["idle_hour"]["price"] == 0
+    assert "a million tasks" in text and "an idle hour" in text and "USD" not in text
+    assert cost["currency"] is None and cost["idle_hour"]["price"] is None, "a folder has none"
 
 
 def test_an_export_can_be_imported_elsewhere(queue: Queue) -> None:
@@ -394,6 +416,7 @@ def test_an_export_can_be_imported_elsewhere(queue: Queue) -> None:
     queue.run("cancel", gone)
     told = queue.run("export", "all.jsonl", "--history")
     assert told.out == "" and told.err == "exported 2 tasks\n"
+    assert (queue.folder / "all.jsonl").stat().st_mode & 0o777 == 0o600
     lines = [json.loads(line) for line in (queue.folder / "all.jsonl").read_text().splitlines()]
     assert {line["id"] for line in lines} == {kept, gone}
     assert all(line["history"]["versions"] for line in lines)
@@ -410,6 +433,17 @@ def test_an_export_can_be_imported_elsewhere(queue: Queue) -> None:
     assert queue.task(gone)["status"] == "pending"
     broken = queue.try_run("import", "-", stdin='{"id": 1}\n')
     assert broken.code == 2 and "-:1: " in broken.err
+
+
+def test_an_export_that_fails_leaves_the_last_one(queue: Queue) -> None:
+    queue.submit()
+    queue.run("export", "all.jsonl")
+    last = (queue.folder / "all.jsonl").read_text()
+    (queue.folder / "all.jsonl.partial").mkdir()
+    said = queue.try_run("export", "all.jsonl")
+    assert said.code == 6 and "cannot write 'all.jsonl.partial'" in said.err, said.err
+    assert (queue.folder / "all.jsonl").read_text() == last
+    assert queue.run("export", "/dev/stdout").out == last
 
 
 def test_an_export_keeps_the_order_of_tasks(queue: Queue) -> None:
@@ -467,8 +501,8 @@ def test_ids_that_cannot_be_printed_are_not_lost(queue: Queue) -> None:
 
 def test_shards_hold_one_queue(pawl: Path, tmp_path: Path) -> None:
     queue = Queue(pawl, tmp_path, more="  shards: 8\n")
-    ids = queue.run("submit", "-t", "t", "--many", "-", stdin="1\n" * 64).lines
-    assert len({id_[:2] for id_ in ids}) == 8
+    ids = queue.run("submit", "-t", "t", "--many", "-", stdin="1\n" * 256).lines
+    assert len({id_[:2] for id_ in ids}) == 8  # by dice, of which 256 miss none
     assert queue.run("list", "--ids", "--limit", "1000").lines == sorted(ids)
     queue.run("close", "--type", "t", "--for", "1h")
     holds = {queue.run("why", id_, "--json").json()["hold"] for id_ in ids[:8]}
@@ -501,6 +535,31 @@ def test_a_queue_of_a_newer_format_is_left_alone(queue: Queue) -> None:
     doctor = queue.try_run("doctor", "--json").json()["checks"]
     (found,) = [each for each in doctor if each["check"] == "queue"]
     assert found["status"] == "fail" and "left as it is" in found["advice"]
+
+
+@pytest.mark.parametrize("left", ["log", "snapshot"])
+def test_a_queue_without_its_settings_is_not_made_anew(
+    pawl: Path, tmp_path: Path, left: str
+) -> None:
+    """With the shards it was not made with, most tasks would be seen by nobody."""
+    queue = Queue(pawl, tmp_path, more="  shards: 4\n")
+    queue.submit("--key", "acme")
+    folder = queue.folder / "queue"
+    file = folder / "queue.json"
+    kept = file.read_text()
+    file.unlink()
+    (folder / "log").rename(folder / left)
+    for words in (("stats",), ("submit", "-t", "t"), ("work", "-t", "t", "--exec", "true")):
+        said = queue.try_run(*words)
+        assert said.code == 1 and "queue.json is missing at dir:" in said.err, said.err
+        assert f"though {left}/" in said.err, said.err
+    assert not file.exists()
+    doctor = queue.try_run("doctor", "--json").json()["checks"]
+    (found,) = [each for each in doctor if each["check"] == "queue"]
+    assert found["status"] == "fail" and "queue.json is missing" in found["found"]
+    file.write_text(kept)
+    (folder / left).rename(folder / "log")
+    assert len(queue.run("list", "--ids").lines) == 1
 
 
 def in_a_bucket(pawl: Path, folder: Path, url: str) -> Queue:
@@ -536,53 +595,80 @@ def test_the_verbs_work_on_the_emulated_s3(pawl: Path, tmp_path: Path) -> None:
         assert "hush-hush" not in said.err
 
 
-def test_a_submit_of_which_nobody_knows_names_its_ids(pawl: Path, tmp_path: Path) -> None:
-    with emulator(pawl, "s3", tmp_path) as store:
-        queue = in_a_bucket(pawl, tmp_path, store.url)
-        queue.submit()
-        # The next segment is written, and nobody hears of it.
-        row = {"when": {"call": "put"}, "do": "delay_after_accept", "delay": "10m", "times": 0}
-        store.control("POST", "/faults", {"script": [row]})
-        lost = queue.try_run("submit", "-t", "lost")
-        store.control("POST", "/faults", {})
-        (known,) = queue.run("list", "-t", "lost", "--ids").lines
-        assert lost.code == 4 and f"pawl get' {known}" in lost.err, lost.err
+def never_answered(
+    store: Emulator, queue: Queue, *words: str, nth: int = 1, stdin: str = ""
+) -> Said:
+    """Its nth segment is written, and from then on the store answers nothing."""
+
+    def segments() -> int:
+        return sum("/log/" in row["key"] for row in store.control("GET", "/objects")["objects"])
+
+    def silent(call: str, first: int) -> dict[str, object]:
+        when = {"call": call, "nth": first}
+        return {"when": when, "do": "delay_after_accept", "delay": "10m", "times": 0}
+
+    before = segments()
+    store.faults({"script": [silent("put", nth)]})
+    with ThreadPoolExecutor(1) as pool:
+        said = pool.submit(queue.try_run, *words, stdin=stdin)
+        wait_for(lambda: segments() == before + nth, "the segment")
+        store.faults({"script": [silent(call, 1) for call in ("put", "get", "list")]})
+        said.result()
+    store.faults({})
+    return said.result()
 
 
-def test_a_schedule_triggered_of_which_nobody_knows_names_its_task(
-    pawl: Path, tmp_path: Path
-) -> None:
-    with emulator(pawl, "s3", tmp_path) as store:
-        queue = in_a_bucket(pawl, tmp_path, store.url)
-        queue.run("schedule", "create", "nightly", "-t", "lost", "--cron", "@daily")
-        id_ = queue.submit()
-        row = {"when": {"call": "put"}, "do": "delay_after_accept", "delay": "10m", "times": 0}
-        store.control("POST", "/faults", {"script": [row]})
-        lost = queue.try_run("schedule", "trigger", "nightly")
-        cancelled = queue.try_run("cancel", id_)
-        store.control("POST", "/faults", {})
-        (known,) = queue.run("list", "-t", "lost", "--ids").lines
-        assert lost.code == 4 and f"pawl get' {known}" in lost.err, lost.err
-        assert cancelled.code == 4, cancelled.err
+def a_lost_submit_names_its_ids(store: Emulator, queue: Queue) -> None:
+    queue.submit()
+    lost = never_answered(store, queue, "submit", "-t", "lost")
+    (known,) = queue.run("list", "-t", "lost", "--ids").lines
+    assert lost.code == 4 and f"pawl get' {known}" in lost.err, lost.err
 
 
-def test_a_submit_that_breaks_off_names_every_id(pawl: Path, tmp_path: Path) -> None:
+def a_lost_trigger_names_its_task(store: Emulator, queue: Queue) -> None:
+    queue.run("schedule", "create", "nightly", "-t", "lost", "--cron", "@daily")
+    lost = never_answered(store, queue, "schedule", "trigger", "nightly")
+    (known,) = queue.run("list", "-t", "lost", "--ids").lines
+    assert lost.code == 4 and f"pawl get' {known}" in lost.err, lost.err
+
+
+def a_lost_cancel_says_so(store: Emulator, queue: Queue) -> None:
+    lost = never_answered(store, queue, "cancel", queue.submit())
+    assert lost.code == 4, lost.err
+
+
+def a_submit_that_breaks_off_names_every_id(store: Emulator, queue: Queue) -> None:
     """What is in the queue afterwards was either told to be there, or named as in doubt."""
-    with emulator(pawl, "s3", tmp_path) as store:
-        queue = in_a_bucket(pawl, tmp_path, store.url)
-        queue.submit(type_="first")
-        when = {"call": "put", "nth": 3}
-        row = {"when": when, "do": "delay_after_accept", "delay": "10m", "times": 0}
-        store.control("POST", "/faults", {"script": [row]})
-        lost = queue.try_run("submit", "-t", "t", "--json", "--many", "-", stdin="1\n" * 2_500)
-        store.control("POST", "/faults", {})
-        assert lost.code == 4, lost.err
-        known = {each["id"] for each in lost.json()["tasks"]}
-        assert len(known) >= 1_000 and len(lost.json()["unknown"]) >= 500
-        there = set(queue.run("list", "-t", "t", "--ids").lines)
-        assert known <= there <= known | set(lost.json()["unknown"])
-        for each in lost.json()["unknown"]:
-            assert each in lost.err
+    queue.submit(type_="first")
+    words = ("submit", "-t", "t", "--json", "--many", "-")
+    lost = never_answered(store, queue, *words, nth=3, stdin="1\n" * 2_500)
+    assert lost.code == 4, lost.err
+    known = {each["id"] for each in lost.json()["tasks"]}
+    assert len(known) >= 1_000 and len(lost.json()["unknown"]) >= 500
+    there = set(queue.run("list", "-t", "t", "--ids").lines)
+    assert known <= there <= known | set(lost.json()["unknown"])
+    for each in lost.json()["unknown"]:
+        assert each in lost.err
+
+
+def test_what_nobody_knows_of_is_told_as_such(pawl: Path, tmp_path: Path) -> None:
+    """Side by side: each waits for as long as pawl tries."""
+
+    def one(what: Callable[[Emulator, Queue], None]) -> None:
+        folder = tmp_path / what.__name__
+        folder.mkdir()
+        with emulator(pawl, "s3", folder) as store:
+            what(store, in_a_bucket(pawl, folder, store.url))
+
+    cases = (
+        a_lost_submit_names_its_ids,
+        a_lost_trigger_names_its_task,
+        a_lost_cancel_says_so,
+        a_submit_that_breaks_off_names_every_id,
+    )
+    with ThreadPoolExecutor(len(cases)) as pool:
+        for _ in pool.map(one, cases):
+            pass
 
 
 def test_a_store_that_is_away_is_said_to_be(pawl: Path, tmp_path: Path) -> None:
@@ -654,6 +740,19 @@ def test_shells_complete_ids_and_types(elsewhere: Queue, pawl: Path, shell: str)
     assert completed("pawl list --config other.yaml --type call") == ["call_api"]
     assert completed("pawl submit --config other.yaml -t c") == ["call_api"]
     assert completed(f"pawl get {id_[:6]}") == [], "there is no queue by default"
+    for odd in ("weird type", "type", "mail:work", "mail:play"):
+        queue.run("submit", "-t", odd, *named)
+    behind = {"bash": "", "fish": "mail:"}[shell]  # bash itself keeps what stands before a colon
+    space = {"bash": "weird\\ type", "fish": "weird type"}[shell]
+    assert completed("pawl list --config other.yaml --type w") == [space]
+    assert completed("pawl list --config other.yaml --type t") == ["type"]
+    colon = {"bash": "mail :", "fish": "mail:"}[shell]
+    listed = f"pawl list --config other.yaml --type {colon}"
+    assert completed(listed) == [f"{behind}play", f"{behind}work"]
+    assert completed(f"{listed}{' ' if shell == 'bash' else ''}w") == [f"{behind}work"]
+    queue.run("schedule", "create", "by night", "--cron", "0 3 * * *", "-t", "type", *named)
+    shown = completed("pawl schedule show --config other.yaml by")
+    assert shown == [space.replace("weird", "by").replace("type", "night")]
     queue.run("submit", "-t", "$(touch owned)", *named)
     completed("pawl list --config other.yaml --type ")
     assert not (queue.folder / "owned").exists()
@@ -681,6 +780,10 @@ def test_zsh_completes_ids_and_types(elsewhere: Queue, pawl: Path) -> None:
         hear(terminal, b"ready>")
         os.write(terminal, b"pawl list --config other.yaml --ids -t cal\t\n")
         hear(terminal, id_.encode())
+        hear(terminal, b"ready>")
+        odd = queue.run("submit", "-t", "weird type", "--config", "other.yaml").lines[0]
+        os.write(terminal, b"pawl list --config other.yaml --ids -t wei\t\n")
+        hear(terminal, odd.encode())
         hear(terminal, b"ready>")
         # A file, or a task that failed.
         queue.run("work", "-t", "call_api", "--exec", "exit 65", "--once", "--config", "other.yaml")

@@ -13,6 +13,7 @@ import base64
 import hashlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -28,7 +29,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "crash"))
 
 import tree  # noqa: E402
 from queue_arena import Arena, FaultyS3  # noqa: E402
-from stack import SANITIZED  # noqa: E402
+from queueing import Queue  # noqa: E402
+from stack import SANITIZED, wait_for  # noqa: E402
 
 KEY, SECRET, BUCKET = "emulated-key", "emulated-secret", "pawl"
 LOST = 52, 56  # curl's exit codes for an answer that never came, or broke off
@@ -288,3 +290,92 @@ def test_nobody_changes_a_queue_that_was_copied_to_a_store_that_passes_over_cond
     assert said.count("ignores the condition of a put") == 2
     assert sorted(row["key"] for row in s3.control("GET", "/objects")["objects"]) == before
     assert arena.run("list", "--ids"), "who only looks does no harm"
+
+
+# Its silence, and its clock.
+
+FIVE_MINUTES = 300_000  # milliseconds
+
+
+@pytest.fixture
+def queue(s3: Emulator, pawl: Path, tmp_path: Path) -> Queue:
+    url = f"s3://{BUCKET}/queue?endpoint={s3.url}&region=us-east-1"
+    keys = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
+    return Queue(pawl, tmp_path, url, env=keys)
+
+
+@pytest.mark.parametrize(("call", "nth"), [("put", 2), ("get", 1)])
+def test_a_call_that_is_never_answered_is_made_again_before_anybody_gives_up(
+    s3: Emulator, queue: Queue, call: str, nth: int
+) -> None:
+    def calls() -> int:
+        return s3.stats()["requests"][f"{call}s"]
+
+    queue.submit()
+    before = calls()
+    queue.submit()
+    usual = calls() - before
+    silent = {"when": {"call": call, "nth": nth}, "do": "delay_before_accept", "delay": "10m"}
+    s3.faults({"script": [silent]})
+    queue.submit()
+    assert calls() - before > 2 * usual, "nobody met the silence"
+    s3.faults({})
+
+
+def test_what_is_closed_for_a_while_is_so_by_the_stores_clock(s3: Emulator, queue: Queue) -> None:
+    s3.skew(FIVE_MINUTES)
+    held = queue.submit("--key", "k")
+    queue.run("close", "k", "--for", "1m")
+    assert queue.run("why", held).out.startswith("key k is closed until ")
+    queue.run("work", "-t", "t", "--exec", "true", "--once")
+    assert queue.task(held)["status"] == "pending"
+
+
+def test_what_is_closed_opens_by_the_clock_of_a_store_that_is_behind(
+    s3: Emulator, queue: Queue
+) -> None:
+    s3.skew(-FIVE_MINUTES)
+    held = queue.submit("--key", "k")
+    queue.run("close", "k", "--for", "1s")
+    wait_for(lambda: "may be claimed" in queue.run("why", held).out, "the key to open")
+
+
+def test_tail_begins_by_the_clock_of_a_store_that_is_behind(s3: Emulator, queue: Queue) -> None:
+    s3.skew(-FIVE_MINUTES)
+    queue.submit()
+    told = queue.folder / "told"
+
+    def is_told() -> bool:
+        queue.submit()
+        return "created" in told.read_text()
+
+    with (
+        told.open("w") as out,
+        subprocess.Popen([queue.pawl, "tail"], cwd=queue.folder, env=queue.env, stdout=out) as tail,
+    ):
+        try:
+            wait_for(is_told, "a task that is told of")
+        finally:
+            tail.kill()
+
+
+def test_a_verb_says_that_its_store_is_silent(pawl: Path, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"s3://{BUCKET}/q?endpoint=http://127.0.0.1:{silent.getsockname()[1]}&region=x"
+        (tmp_path / "pawl.yaml").write_text(f'queue: {{ url: "{place}" }}\n')
+        keys = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
+        verb = subprocess.Popen(
+            [pawl, "stats"],
+            cwd=tmp_path,
+            env={**os.environ, **keys},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert verb.stderr is not None
+            said = verb.stderr.readline()
+            waits = "has not answered yet; it is asked again"
+            assert said == f"pawl: the queue at s3://{BUCKET}/q {waits}\n"
+        finally:
+            verb.kill()
+            verb.communicate()

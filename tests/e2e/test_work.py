@@ -11,6 +11,7 @@ import http.server
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stack
 from queueing import Queue, Said
 from stack import wait_for
 
@@ -47,7 +49,7 @@ def is_alive(pid: int) -> bool:
 class Worker:
     """One that runs until it is ended."""
 
-    def __init__(self, queue: Queue, *words: str) -> None:
+    def __init__(self, queue: Queue, *words: str, group: int | None = None) -> None:
         self.process = subprocess.Popen(
             [queue.pawl, "work", "-t", "t", *words],
             cwd=queue.folder,
@@ -55,6 +57,7 @@ class Worker:
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            process_group=group,
         )
 
     def end(self, *signals: int) -> str:
@@ -66,8 +69,8 @@ class Worker:
 
 
 @contextlib.contextmanager
-def working(queue: Queue, *words: str) -> Iterator[Worker]:
-    worker = Worker(queue, *words)
+def working(queue: Queue, *words: str, group: int | None = None) -> Iterator[Worker]:
+    worker = Worker(queue, *words, group=group)
     try:
         yield worker
     finally:
@@ -99,7 +102,9 @@ def test_a_text_is_kept_as_a_string(queue: Queue) -> None:
 
 def test_too_much_output_is_cut_and_says_so(queue: Queue) -> None:
     id_ = queue.submit()
-    work(queue, "yes | head -c 2000000")
+    said = work(queue, "yes | head -c 2000000")
+    cut = "completed: its output is kept as a string, and cut"
+    assert f"task {id_} (t), attempt 1: {cut}" in said.err
     task = queue.task(id_)
     assert task["status"] == "completed"
     assert task["output"].startswith("y\ny\n")
@@ -122,6 +127,17 @@ def test_exit_75_without_a_delay_puts_off_by_a_minute(queue: Queue) -> None:
     assert "available_at: +60s" in queue.run("history", id_).lines[-1]
 
 
+def test_exit_75_behind_too_much_output_fails_the_task(queue: Queue) -> None:
+    id_ = queue.submit("-i", '{"page":1}')
+    said = """printf '\\n{"delay_seconds":1,"input":{"page":2}}'; exit 75"""
+    work(queue, f"yes | head -c 300000; {said}")
+    task = queue.task(id_)
+    assert (task["status"], task["attempt"]) == ("failed", 1)
+    assert task["last_error"].startswith(
+        "exit 75, but standard output is longer than 262144 bytes"
+    )
+
+
 def test_exit_65_fails_for_good_and_others_are_retried(queue: Queue) -> None:
     bad = queue.submit("-i", "65")
     flaky = queue.submit("-i", "3")
@@ -141,6 +157,21 @@ def test_a_retry_has_the_next_attempt(queue: Queue) -> None:
         worker.end(signal.SIGTERM)
     assert queue.task(id_)["output"] == 3
     assert queue.task(id_)["retry_count"] == 2
+
+
+def test_a_long_error_is_shortened_where_it_is_told(queue: Queue) -> None:
+    id_ = queue.submit()
+    said = work(queue, "yes | head -c 3000 >&2; exit 1")
+    assert max(len(line) for line in said.err.splitlines()) < 500
+    assert len(queue.task(id_)["last_error"]) > 2000
+
+
+def test_exit_75_with_a_word_that_is_misspelled_tells_of_it(queue: Queue) -> None:
+    id_ = queue.submit()
+    said = work(queue, "echo '{\"delay_second\":5}'; exit 75")
+    task = queue.task(id_)
+    assert (task["retry_count"], task["reschedule_count"]) == (0, 1)
+    assert "rescheduled: 'delay_second' on standard output is passed over" in said.err
 
 
 def test_a_command_that_is_killed_is_retried(queue: Queue) -> None:
@@ -216,6 +247,21 @@ def test_many_run_at_once(queue: Queue) -> None:
     assert "4 claimed, 4 completed" in said.err
 
 
+def test_too_few_open_files_are_refused_at_the_start(queue: Queue) -> None:
+    id_ = queue.submit()
+    words = f"'{queue.pawl}' work -t t --exec true --once --concurrency"
+    script = f"ulimit -n 100; {words} 300"
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=queue.folder, env=queue.env, capture_output=True, text=True
+    )
+    assert done.returncode == 2, done.stderr
+    assert "--concurrency 300 needs 1264 open files, and 100 are allowed" in done.stderr
+    assert "or give --concurrency 9" in done.stderr
+    assert queue.task(id_)["attempt"] == 0
+    subprocess.run(["bash", "-c", f"ulimit -n 100; {words} 9"], cwd=queue.folder, env=queue.env)
+    assert queue.task(id_)["status"] == "completed"
+
+
 def test_once_ends_when_nothing_is_due(queue: Queue) -> None:
     said = work(queue, "true")
     assert "0 claimed" in said.err
@@ -283,6 +329,45 @@ def test_a_second_sigterm_ends_at_once(queue: Queue) -> None:
         worker.end(signal.SIGTERM)  # far sooner than the drain
     assert not is_alive(int((queue.folder / "pid").read_text()))
     assert queue.task(id_)["retry_count"] == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("commands_first", [False, True])
+def test_a_signal_to_commands_and_worker_fails_no_task(
+    queue: Queue, number: int, commands_first: bool
+) -> None:
+    """As a service manager gives it, which knows all of its processes."""
+    for _ in range(4):
+        queue.submit("--max-retries", "0")
+    pids = queue.folder / "pids"
+    command = "echo $$ >> pids; exec sleep 1000"
+    with working(queue, "--exec", command, "--concurrency", "4") as worker:
+        wait_for(lambda: pids.exists() and len(pids.read_text().split()) == 4, "the commands")
+        told = [int(pid) for pid in pids.read_text().split()]
+        told.insert(len(told) if commands_first else 0, worker.process.pid)
+        for pid in told:
+            os.kill(pid, number)
+        said = worker.end()
+        assert worker.process.returncode == 0
+    assert "4 given back" in said, said
+    assert queue.run("list", "--status", "failed", "--ids").out == ""
+
+
+def test_a_signal_to_the_group_of_a_worker_that_begins_commands_fails_no_task(
+    queue: Queue,
+) -> None:
+    """As Ctrl-C: a command that has not left the group yet hears of it too."""
+    for _ in range(10):
+        queue.run("submit", "-t", "t", "--max-retries", "0", "--many", "-", stdin="1\n" * 100)
+        begun = queue.folder / "begun"
+        begun.unlink(missing_ok=True)
+        command = ["--exec", "touch begun", "--concurrency", "16"]
+        with working(queue, *command, group=0) as worker:
+            wait_for(begun.exists, "the first command")
+            os.killpg(worker.process.pid, signal.SIGINT)
+            worker.end()
+            assert worker.process.returncode == 0
+        assert queue.run("list", "--status", "failed", "--ids").out == ""
 
 
 def test_signals_that_come_together_are_one(queue: Queue) -> None:
@@ -410,7 +495,10 @@ def test_a_service_gets_its_task_and_its_answer_is_kept(queue: Queue, service: S
         (429, {"Retry-After": "3600"}, "rescheduled, available_at: +3600s"),
         (503, {"Retry-After": "120"}, "rescheduled, available_at: +120s"),
         (503, {}, "rescheduled, available_at: +60s"),
+        (409, {"Retry-After": "5"}, "rescheduled, available_at: +5s"),
+        (409, {}, "HTTP 409: oh"),
         (500, {}, "HTTP 500: oh"),
+        (502, {"Retry-After": "3600"}, "available_at: +3600s"),
         (404, {}, "HTTP 404: oh"),
         (302, {"Location": "/elsewhere"}, "HTTP 302 (no redirect is followed): oh"),
     ],
@@ -423,8 +511,32 @@ def test_a_service_says_what_becomes_of_a_task(
     post(queue, service.url)
     assert len(service.seen) == 1
     assert expected in queue.run("history", id_).lines[-1]
-    ends = "failed" if status in (302, 404) else "pending"
+    is_later = status >= 500 or "Retry-After" in fields
+    ends = "pending" if is_later else "failed"
     assert queue.task(id_)["status"] == ends
+
+
+def test_a_call_that_a_killed_worker_left_behind_is_waited_for(pawl: Path, queue: Queue) -> None:
+    """The gateway knows it by its key, and gives its answer to the next worker."""
+    held = threading.Event()
+
+    def answer(connection: socket.socket, _: bytes) -> None:
+        held.wait(TIME_LIMIT_SECONDS)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n\"first\"")
+
+    with stack.running(pawl) as gateway:
+        gateway.upstream.behave = answer
+        id_ = queue.submit()
+        words = ("--http", f"http://127.0.0.1:{gateway.guarded}/", "--lease", "1s")
+        with working(queue, *words):
+            wait_for(lambda: gateway.upstream.received, "the call")
+        with working(queue, *words) as worker:
+            wait_for(lambda: queue.task(id_)["reschedule_count"] > 0, "the refusal")
+            held.set()
+            wait_for(lambda: queue.task(id_)["status"] == "completed", "the answer")
+            worker.end(signal.SIGTERM)
+        assert queue.task(id_)["output"] == "first"
+        assert len(gateway.upstream.received) == 1
 
 
 def test_a_service_that_is_away_is_tried_again(

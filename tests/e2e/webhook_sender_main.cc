@@ -26,7 +26,7 @@ using namespace pawl;
 
 Webhooks::Options fast() {
   Webhooks::Options options;
-  for (Duration& delay : options.policy.delays) delay = Duration::nanoseconds(delay.ns() / 100);
+  for (Duration& delay : options.policy.delays) delay = delay / 100;
   options.policy.attempt_timeout = Duration::seconds(5);
   options.lease = Duration::seconds(2);
   return options;

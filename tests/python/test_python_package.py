@@ -11,6 +11,7 @@ import asyncio
 import enum
 import importlib
 import inspect
+import os
 import re
 import signal
 import subprocess
@@ -63,6 +64,21 @@ def install(venv: Path, wheel: Path) -> None:
 
 def where(venv: Path) -> str:
     return run(venv / "bin" / "python", "-c", "import pawl; print(pawl.__file__)").strip()
+
+
+@pytest.mark.parametrize("what", [["python/pawl"], ["examples"]])
+def test_a_type_checker_finds_nothing(what: list[str], tmp_path: Path):
+    """All of the package; of the examples what a reader has who checks without more ado."""
+    strict = [] if "examples" in what else ["--strict"]
+    done = subprocess.run(
+        ["mypy", "--cache-dir", tmp_path, *strict, *what],
+        cwd=ROOT,
+        env={**os.environ, "MYPYPATH": "python"},
+        capture_output=True,
+        text=True,
+        timeout=5 * aside.WAIT_SECONDS,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_wheel_is_all_one_needs(backend, venv: Path, tmp_path: Path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -149,3 +150,27 @@ def test_a_program_may_end(how: str, url: str, python_environment: dict[str, str
     )
     assert done.returncode == (1 if "exception" in how else 0), done.stderr
     assert done.stderr == "" or ("exception" in how and "ZeroDivisionError" in done.stderr)
+
+
+def test_a_program_ends_though_it_gave_up_on_a_store_that_is_silent(
+    python_environment: dict[str, str],
+):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        place = f"s3://bucket/q?endpoint=http://127.0.0.1:{port}&region=us-east-1"
+        program = (
+            "import asyncio\nfrom pawl import connect\n"
+            "async def main():\n"
+            f"    await asyncio.wait_for(connect({place!r}), 0.2)\n"
+            "asyncio.run(main())\n"
+        )
+        keys = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**python_environment, **keys},
+            capture_output=True,
+            text=True,
+            timeout=15,  # the store is asked for longer than that, again and again
+        )
+    assert done.returncode == 1, done.stderr
+    assert "TimeoutError" in done.stderr

@@ -95,7 +95,6 @@ def test_times_may_be_numbers_and_lengths_however_long():
                 (Decimal("0.25"), timedelta(seconds=0.25)),
                 (timedelta(days=2, microseconds=1), timedelta(days=2, microseconds=1)),
                 (86400, timedelta(days=1)),
-                (-1, timedelta(0)),
             ):
                 task = await queue.get(await queue.submit("t", delay_seconds=delay))
                 assert task.available_at == clock.now() + waits, delay
@@ -192,7 +191,7 @@ def test_a_history_has_the_lines_of_the_command_line():
             assert str(versions[0]) == "Version 1: pending (created)"
             assert [each.status for each in versions] == ["pending", "cancelled", "pending"]
             assert "no longer wanted" in versions[1].text
-            assert versions[0].at == clock.now()
+            assert versions[0].at == clock.now() == queue.now()
 
     aside.run(test())
 
@@ -306,6 +305,21 @@ WRONG: dict[str, tuple[Callable[[Queue], Awaitable[Any]], str]] = {
     "a type that is none": (lambda queue: queue.submit(7), "must be a str"),
     "a key that is none": (lambda queue: queue.submit("t", key=7), "key is 7"),
     "a delay that is none": (lambda queue: queue.submit("t", delay_seconds="1"), "delay_seconds"),
+    "a delay below 0": (lambda queue: queue.submit("t", delay_seconds=-1), "0 or more"),
+    "a time for an attempt below 0": (
+        lambda queue: queue.submit("t", timeout_seconds=timedelta(seconds=-1)),
+        "timeout_seconds is .*0 or more",
+    ),
+    "a closing below 0": (lambda queue: queue.close("k", delay_seconds=-0.5), "0 or more"),
+    "two beginnings": (
+        lambda queue: queue.submit("t", delay_seconds=5, at=aside.BEGIN),
+        "not both",
+    ),
+    "no time to live": (lambda queue: queue.submit("t", ttl_seconds=0), "more than 0"),
+    "two ends": (
+        lambda queue: queue.submit("t", ttl_seconds=5, expires_at=aside.BEGIN),
+        "not both",
+    ),
     "a delay of nothing": (lambda queue: queue.submit("t", delay_seconds=None), "delay_seconds"),
     "a delay that is not a number": (
         lambda queue: queue.submit("t", delay_seconds=math.nan),
@@ -320,7 +334,24 @@ WRONG: dict[str, tuple[Callable[[Queue], Awaitable[Any]], str]] = {
     "a backoff that is none": (lambda queue: queue.submit("t", backoff=5), "a Backoff"),
     "a jitter that is none": (
         lambda queue: queue.submit("t", backoff=Backoff(jitter=-1)),
-        "jitter is -1",
+        "jitter is -1.*0 to 1",
+    ),
+    "a multiplier that is none": (
+        lambda queue: queue.submit("t", backoff=Backoff(multiplier=0)),
+        "multiplier is 0.*1 to 10",
+    ),
+    "a wait below 0": (
+        lambda queue: queue.submit("t", backoff=Backoff(base_seconds=-1)),
+        "base_seconds is -1.*0 or more",
+    ),
+    "a table that is none": (
+        lambda queue: queue.submit("t", backoff=Backoff(delays_seconds=5)),
+        "delays_seconds is 5; it must be a list",
+    ),
+    "more than a page": (lambda queue: queue.list(limit=1001), "1 to 1000"),
+    "more retries than there may be": (
+        lambda queue: queue.submit("t", max_retries=1_000_001),
+        "0 to 1000000",
     ),
     "a status that is none": (lambda queue: queue.list(status="done"), "one of pending, running"),
     "an id that is none": (lambda queue: queue.get("abc"), "abc"),

@@ -149,6 +149,22 @@ def test_a_cancel_is_told_from_other_reasons_to_stop(url: str):
     aside.run(test())
 
 
+def test_a_text_that_is_no_utf_8_is_told_and_keeps_no_answer_back():
+    async def test() -> None:
+        async with connect("memory:") as queue:
+            task = await queue.submit("t")
+            native = queue._link.native
+            # As a command may say it.
+            await queue._link.ask(native.cancel, task.id, b"caf\xe9 closes")
+            told = asyncio.gather(queue.get(task), queue.history(task), queue.submit("t"))
+            got, history, other = await asyncio.wait_for(told, aside.WAIT_SECONDS)
+            assert (got.cancelled_by or "").endswith("caf\ufffd closes")
+            assert "caf\ufffd closes" in history[-1].text
+            assert other.id != task.id
+
+    aside.run(test())
+
+
 def test_what_is_no_task_no_page_and_no_lease_is_refused():
     async def test() -> None:
         async with connect("memory:") as queue:

@@ -185,6 +185,10 @@ void CurlHttpClient::Transfer::set_request() {
   if (has_field(request_, "Accept-Encoding")) set(CURLOPT_ACCEPT_ENCODING, "gzip");
   set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request_.connect_deadline));
   set(CURLOPT_TIMEOUT_MS, milliseconds(request_.deadline));
+  if (request_.stall > Duration()) {
+    set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(request_.stall.seconds_up()));
+  }
   if (request_.method == "HEAD") {
     set(CURLOPT_NOBODY, 1L);
     return;

@@ -209,6 +209,22 @@ TEST_F(CurlHttpClientTest, GivesUpAtItsDeadline) {
   expect_error(answer, Code::unavailable, Outcome::unknown);
 }
 
+TEST_F(CurlHttpClientTest, GivesUpOnAServerThatFallsSilent) {
+  std::promise<void> over;
+  Server server([&](int connection, int number) {
+    (void)read_request(connection);
+    if (number == 2) write_all(connection, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+    over.get_future().wait();
+  });
+  const HttpRequest request{.method = "PUT",
+                            .url = server.url(),
+                            .body = "x",
+                            .deadline = Duration::minutes(10),
+                            .stall = Duration::seconds(1)};
+  expect_error(send(request), Code::unavailable, Outcome::unknown);
+  over.set_value();
+}
+
 // libcurl by itself would send it again on a fresh connection.
 TEST_F(CurlHttpClientTest, SendsNothingTwiceWhenAConnectionItUsedAgainBreaks) {
   std::atomic<int> requests = 0;

@@ -24,6 +24,8 @@ constexpr mode_t folder_mode = 0700;
 constexpr std::size_t known_max = 10'000;  // folders; then it begins anew
 // Of somebody who creates the same; he may be stopped.
 constexpr Duration turn_wait = Duration::milliseconds(50);
+constexpr const char* lock_name = ".lock";
+constexpr int lock_flags = O_RDWR | O_CREAT | O_CLOEXEC;
 constexpr auto lock_pause = std::chrono::milliseconds(2);
 
 std::string tag_of(std::string_view body) {
@@ -54,6 +56,11 @@ bool is_sure(int error) {
     default:
       return false;
   }
+}
+
+std::unexpected<Error> not_stored(int error, const std::string& name) {
+  return std::unexpected(trouble_of(error, is_sure(error) ? Outcome::not_applied : Outcome::unknown,
+                                    "store '" + name + "'"));
 }
 
 Result<std::string> read_all(int fd, const GetObject& get, std::uint64_t size) {
@@ -109,6 +116,9 @@ Result<std::unique_ptr<ObjectFiles>> ObjectFiles::open(const std::string& path,
                    "'" + path + "' is no folder: name one, or one that is to be made");
   }
   if (root.get() < 0) return trouble(errno, "open the folder '" + path + "'");
+  // Made while there is room: nothing could be removed from a full disk without it. Whoever may
+  // only read does without.
+  const Descriptor lock(::openat(root.get(), lock_name, lock_flags, 0600));
   return std::unique_ptr<ObjectFiles>(new ObjectFiles(path, std::move(root), lock_wait));
 }
 
@@ -204,11 +214,7 @@ Result<ObjectFiles::Stored> ObjectFiles::create(const PutObject& put) {
     if (is_folder(put.name)) return trouble(EISDIR, "store '" + put.name + "'");
     return Stored{.answer = {.verdict = Verdict::exists}, .written = written};
   }
-  if (error != 0) {
-    return std::unexpected(trouble_of(error,
-                                      is_sure(error) ? Outcome::not_applied : Outcome::unknown,
-                                      "store '" + put.name + "'"));
-  }
+  if (error != 0) return not_stored(error, put.name);
   PAWL_TRY(sync(place.folder, folder.get(), put.name));
   return Stored{.answer = {.verdict = Verdict::stored, .tag = tag_of(put.body)},
                 .written = written};
@@ -228,11 +234,7 @@ Result<ObjectFiles::Stored> ObjectFiles::replace(const PutObject& put) {
       if (differs) return Stored{.answer = *std::move(differs), .written = written};
     }
     const int error = draft.rename(folder.get(), place.leaf);
-    if (error != 0) {
-      return std::unexpected(trouble_of(error,
-                                        is_sure(error) ? Outcome::not_applied : Outcome::unknown,
-                                        "store '" + put.name + "'"));
-    }
+    if (error != 0) return not_stored(error, put.name);
   }
   PAWL_TRY(sync(place.folder, folder.get(), put.name));
   return Stored{.answer = {.verdict = Verdict::stored, .tag = tag_of(put.body)},
@@ -251,7 +253,7 @@ Result<std::optional<PutAnswer>> ObjectFiles::compare(const PutObject& put) {
 Result<std::optional<Descriptor>> ObjectFiles::lock() {
   // Opened each time: the lock belongs to the open file, so threads exclude each other as processes
   // do.
-  Descriptor fd(::openat(root_.get(), ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  Descriptor fd(::openat(root_.get(), lock_name, lock_flags, 0600));
   if (fd.get() < 0) return trouble(errno, "open the file '.lock' in '" + path_ + "'");
   const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(lock_wait_.ns());
   while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -124,21 +124,38 @@ Result<AuditTrail::Piece> AuditPages::after(std::uint64_t seq, std::size_t bytes
   return read_behind(now, seq, bytes_max);
 }
 
-Result<AuditTrail::Piece> AuditPages::last(std::size_t bytes_max) {
-  std::vector<std::string> parts = PAWL_TRY(log_files::full_parts(path_));
-  parts.push_back(path_);
+Result<AuditTrail::Piece> AuditPages::read_before(const std::vector<std::string>& parts,
+                                                  std::uint64_t seq, std::size_t bytes_max) {
   Piece piece;
-  for (auto part = parts.rbegin(); part != parts.rend() && piece.lines.size() < bytes_max; ++part) {
-    const File file = PAWL_TRY(open_file(*part));
+  for (std::size_t i = parts.size(); i-- > 0;) {
+    // All that is in this one stands behind what the one before it ends with.
+    if (i > 0 && *log_files::last_seq_of(parts[i - 1]) >= seq) continue;
+    const File file = PAWL_TRY(open_file(parts[i]));
+    const std::int64_t end = PAWL_TRY(find_behind(file, seq - 1));
     const auto room = static_cast<std::int64_t>(bytes_max - piece.lines.size());
-    const std::int64_t size = std::min(room, file.size);
-    std::string text = PAWL_TRY(log_files::read_at(file.descriptor.get(), file.size - size, size));
+    const std::int64_t size = std::min(room, end);
+    std::string text = PAWL_TRY(log_files::read_at(file.descriptor.get(), end - size, size));
     text.resize(text.rfind('\n') + 1);
-    if (size < file.size) text.erase(0, text.find('\n') + 1);
+    piece.at_end = size == end;
+    if (!piece.at_end) text.erase(0, text.find('\n') + 1);
     piece.lines.insert(0, text);
-    if (size < file.size) break;
+    if (!piece.at_end) break;
   }
   return piece;
+}
+
+Result<AuditTrail::Piece> AuditPages::before(std::uint64_t seq, std::size_t bytes_max) {
+  const auto all_parts = [this]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> parts = PAWL_TRY(log_files::full_parts(path_));
+    parts.push_back(path_);
+    return parts;
+  };
+  const std::vector<std::string> parts = PAWL_TRY(all_parts());
+  Result<Piece> piece = read_before(parts, std::max<std::uint64_t>(seq, 1), bytes_max);
+  // Set aside since it was listed: what it had stands in the file it has become.
+  const std::vector<std::string> now = PAWL_TRY(all_parts());
+  if (now == parts) return piece;
+  return read_before(now, std::max<std::uint64_t>(seq, 1), bytes_max);
 }
 
 Result<std::unique_ptr<AuditCheck>> AuditPages::check() {

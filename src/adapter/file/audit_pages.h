@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "adapter/file/descriptor.h"
 #include "port/audit_trail.h"
@@ -21,7 +22,7 @@ class AuditPages final : public AuditTrail {
   explicit AuditPages(std::string path) : path_(std::move(path)) {}
 
   Result<Piece> after(std::uint64_t seq, std::size_t bytes_max) override;
-  Result<Piece> last(std::size_t bytes_max) override;
+  Result<Piece> before(std::uint64_t seq, std::size_t bytes_max) override;
   Result<std::unique_ptr<AuditCheck>> check() override;
 
  private:
@@ -37,6 +38,8 @@ class AuditPages final : public AuditTrail {
   };
 
   Result<Part> part_behind(std::uint64_t seq) const;
+  static Result<Piece> read_before(const std::vector<std::string>& parts, std::uint64_t seq,
+                                   std::size_t bytes_max);
   Result<Piece> read_behind(const Part& part, std::uint64_t seq, std::size_t bytes_max);
 
   std::string path_;

@@ -100,6 +100,34 @@ TEST_F(AuditPagesTest, GoesFromFileToFile) {
   EXPECT_THAT(names(pages.last(plenty).value().lines), ElementsAre("a", "b", "c", "d", "e"));
 }
 
+TEST_F(AuditPagesTest, GoesBackFromAnyRecordOverAllFiles) {
+  for (const std::int64_t part_bytes : {std::int64_t{1}, std::int64_t{1} << 40}) {
+    SCOPED_TRACE(part_bytes);
+    const std::string kept = path;
+    path = folder / ("back" + std::to_string(part_bytes) + ".jsonl");
+    AuditPages back(path);
+    open(part_bytes);
+    Operations all;
+    for (int i = 0; i < 40; ++i) {
+      all.push_back(std::to_string(i) + std::string(10'000, 'x'));
+      append({all.back()});
+    }
+    Operations found;
+    for (int i = 0; i < 40 && found.size() < all.size(); ++i) {
+      const auto piece = back.before(all.size() - found.size() + 1, 100 * 1024).value();
+      const Operations some = names(piece.lines);
+      ASSERT_FALSE(some.empty());
+      ASSERT_LT(some.size(), 11U);
+      found.insert(found.begin(), some.begin(), some.end());
+      EXPECT_EQ(piece.at_end, found.size() == all.size());
+    }
+    EXPECT_EQ(found, all);
+    EXPECT_EQ(names(back.before(1, plenty).value().lines), Operations());
+    EXPECT_TRUE(back.before(1, plenty)->at_end);
+    path = kept;
+  }
+}
+
 TEST_F(AuditPagesTest, PassesOverFilesThatWereTakenAway) {
   open(1);
   for (const char* name : {"a", "b", "c"}) append({name});

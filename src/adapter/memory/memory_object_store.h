@@ -1,5 +1,5 @@
-// MemoryObjectStore: objects that live as long as they are held, with every fault by order; for
-// tests.
+// MemoryObjectStore: objects that live as long as they are held: the queue `memory:`; and for
+// tests, with every fault by order.
 //
 // Contract: as ObjectStore, except that nothing is durable. A call is answered before it returns,
 //           unless a fault says otherwise; on the caller's thread, or that of release(). The same

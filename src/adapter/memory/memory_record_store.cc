@@ -197,6 +197,15 @@ void MemoryRecordStore::get(const RecordKey& key, Done<Record> done) {
   }));
 }
 
+void MemoryRecordStore::look_up(const RecordKey& key, std::string_view fingerprint,
+                                Done<Record> done) {
+  done(step(key, [&](std::optional<Record>& kept, Instant at) -> Result<Record> {
+    std::optional<Record> record = idempotency::looked_up(kept, fingerprint, at);
+    if (!record) return idempotency::record_not_found();
+    return std::move(*record);
+  }));
+}
+
 void MemoryRecordStore::clear(const RecordKey& key, bool force, Done<void> done) {
   done(step(key, [&](std::optional<Record>& kept, Instant at) {
     return idempotency::clear(kept, force, at);

@@ -80,7 +80,8 @@ TEST(NatsRecordStore, Conforms) {
                                 .now = [&] { return clock.wall_now(); },
                                 .unit = unit,
                                 .beside = beside.get(),
-                                .body_bytes_max = store->body_bytes_max()});
+                                .body_bytes_max = store->body_bytes_max(),
+                                .counts_replays = false});
 }
 
 TEST(NatsRecordStore, AServerKilledBetweenBeginAndCompleteIsFoundAgain) {

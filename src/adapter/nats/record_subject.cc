@@ -1,7 +1,9 @@
 #include "adapter/nats/record_subject.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "base/percent.h"
 #include "base/text.h"
 
 namespace pawl::nats {
@@ -26,21 +28,12 @@ void append_escaped(std::string& out, std::string_view text) {
   }
 }
 
+// More than is ever written: whoever reads writes it once more, and compares.
 std::optional<std::string> unescaped(std::string_view text) {
-  std::string out;
-  if (text == "=") return out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '=') {
-      out.push_back(text[i]);
-      continue;
-    }
-    const auto high = i + 1 < text.size() ? digits.find(text[i + 1]) : digits.npos;
-    const auto low = i + 2 < text.size() ? digits.find(text[i + 2]) : digits.npos;
-    if (high == digits.npos || low == digits.npos) return std::nullopt;
-    out.push_back(static_cast<char>(high * 16 + low));
-    i += 2;
-  }
-  return out;
+  if (text == "=") return "";
+  std::string encoded(text);
+  std::ranges::replace(encoded, '=', '%');
+  return percent_decoded(encoded);
 }
 
 std::string beginning(std::string_view bucket) {

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -50,6 +51,20 @@ std::map<pid_t, Seen> read_processes() {
   return processes;
 }
 
+// Empty, where it is somebody else's, or has ended.
+std::string read_environment(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool carries(pid_t pid, const std::vector<std::string>& marks) {
+  if (marks.empty()) return false;
+  const std::string lines = '\0' + read_environment(pid) + '\0';
+  return std::ranges::all_of(marks, [&](const std::string& mark) {
+    return lines.find('\0' + mark + '\0') != std::string::npos;
+  });
+}
+
 }  // namespace
 
 bool Kin::look(pid_t root) {
@@ -62,6 +77,9 @@ bool Kin::look(pid_t root) {
     return pid == root || std::ranges::find(all_, pid, &One::pid) != all_.end();
   };
   const std::size_t before = all_.size();
+  for (const auto& [pid, seen] : processes) {
+    if (!is_known(pid) && carries(pid, marks_)) all_.push_back({pid, seen.born});
+  }
   for (std::size_t count = before + 1; count != all_.size();) {
     count = all_.size();
     for (const auto& [pid, seen] : processes) {

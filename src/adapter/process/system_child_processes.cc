@@ -14,6 +14,7 @@
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "adapter/process/kin.h"
 #include "adapter/process/spawn.h"
@@ -46,7 +47,7 @@ struct Process {
   std::size_t error_bytes_max = 0;
   ChildEnd end = {};
   std::optional<Steady::time_point> kill_at = {};
-  Kin kin = {};  // of one that is to end
+  Kin kin;  // of one that is to end
 };
 
 void signal_all(const Process& process, int number) {
@@ -239,12 +240,15 @@ class SystemChildProcesses::Room {
   void begin(std::uint64_t number, Start start) {
     auto spawned = spawn_shell(start.ask.command, start.ask.environment);
     if (!spawned) return start.done(std::unexpected(std::move(spawned).error()));
+    std::vector<std::string> marks;
+    for (const auto& [name, value] : start.ask.environment) marks.push_back(name + "=" + value);
     const auto place =
         running_.emplace(number, Process{.spawned = *std::move(spawned),
                                          .done = std::move(start.done),
                                          .input = std::move(start.ask.input),
                                          .output_bytes_max = start.ask.output_bytes_max,
-                                         .error_bytes_max = start.ask.error_bytes_max});
+                                         .error_bytes_max = start.ask.error_bytes_max,
+                                         .kin = Kin(std::move(marks))});
     Process& process = place.first->second;
     watch(process.spawned.out, token_of(number, Part::out), EPOLLIN);
     watch(process.spawned.errors, token_of(number, Part::errors), EPOLLIN);

@@ -88,10 +88,14 @@ class SystemChildProcessesTest : public ::testing::Test {
   }
   // One that says its first line and goes on.
   Running started(const std::string& command, std::string& line) {
+    return started(ChildAsk{.command = command}, line);
+  }
+  Running started(ChildAsk ask, std::string& line) {
     const std::string file = ::testing::TempDir() + "/said-" + std::to_string(::getpid());
     std::filesystem::remove(file);
-    Running running = start({.command = "said() { echo \"$1\" > " + file + ".new; mv " + file +
-                                        ".new " + file + "; }; " + command});
+    ask.command.insert(
+        0, "said() { echo \"$1\" > " + file + ".new; mv " + file + ".new " + file + "; }; ");
+    Running running = start(std::move(ask));
     const auto until = std::chrono::steady_clock::now() + patience;
     while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -199,6 +203,26 @@ TEST_F(SystemChildProcessesTest, KillThoseWhoHaveLeftTheGroupAndOutliveTheShell)
   running.child->stop(long_grace);
   EXPECT_EQ(running.wait()->signal, SIGTERM) << "the shell hears of it";
   EXPECT_TRUE(dies(pid));
+}
+
+TEST_F(SystemChildProcessesTest, KillThoseWhomTheirParentsHaveLeft) {
+  const std::string file = ::testing::TempDir() + "/left-" + std::to_string(::getpid());
+  std::filesystem::remove(file);
+  std::string pids;
+  // The shell in between is gone when the command says so: these have another parent.
+  Running running =
+      started({.command = "(setsid sh -c 'sleep 1000 & echo $$ $! > " + file + ".new; mv " + file +
+                          ".new " + file + "; sleep 1000' &); until [ -e " + file +
+                          " ]; do sleep 0.01; done; said \"$(cat " + file + ")\"; sleep 1000",
+               .environment = {{"PAWL_TEST_MARK", file}}},
+              pids);
+  const std::string one = pids.substr(0, pids.find(' '));
+  const std::string other = pids.substr(pids.find(' ') + 1);
+  ASSERT_TRUE(is_alive(one) && is_alive(other)) << pids;
+  running.child->stop({});
+  EXPECT_EQ(running.wait()->signal, SIGKILL);
+  EXPECT_TRUE(dies(one));
+  EXPECT_TRUE(dies(other));
 }
 
 TEST_F(SystemChildProcessesTest, LeaveADaemonToACommandThatEndsByItself) {

@@ -1,8 +1,7 @@
 #include "adapter/redis/record_key.h"
 
-#include <optional>
-
 #include "adapter/redis/slots.h"
+#include "base/percent.h"
 #include "base/text.h"
 
 namespace pawl::redis {
@@ -23,22 +22,6 @@ void append_escaped(std::string& out, std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     out.append({'%', digits[byte / 16], digits[byte % 16]});
   }
-}
-
-std::optional<std::string> unescaped(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out.push_back(text[i]);
-      continue;
-    }
-    const auto high = i + 1 < text.size() ? digits.find(text[i + 1]) : digits.npos;
-    const auto low = i + 2 < text.size() ? digits.find(text[i + 2]) : digits.npos;
-    if (high == digits.npos || low == digits.npos) return std::nullopt;
-    out.push_back(static_cast<char>(high * 16 + low));
-    i += 2;
-  }
-  return out;
 }
 
 }  // namespace
@@ -72,8 +55,9 @@ std::string record_name(const RecordKey& key) {
 
 Result<RecordKey> parse_record_name(std::string_view name) {
   std::string_view rest = name;
-  const auto scope = unescaped(take_until(rest, ':'));
-  const auto key = unescaped(rest);
+  // Either case of digits is decoded, and one is what a name has: so it is written once more.
+  const auto scope = percent_decoded(take_until(rest, ':'));
+  const auto key = percent_decoded(rest);
   if (scope && key) {
     RecordKey found{.scope = *scope, .key = *key};
     if (check(found) && record_name(found) == name) return found;

@@ -86,6 +86,17 @@ local function save(r)
   call('SET', key, head(r) .. r.fingerprint .. r.metadata .. r.body, 'PX', digits(ms))
 end
 
+-- May get lost: a server that is full still replays. In place where it fits.
+local function count_replay(r)
+  local before = #head(r)
+  r.replays = min(r.replays + 1, number_max)
+  if #head(r) == before then
+    redis.pcall('SETRANGE', key, 0, head(r))
+  else
+    pcall(save, r)
+  end
+end
+
 local function after_now(microseconds)
   return min(now + microseconds, number_max)
 end
@@ -149,17 +160,6 @@ local function start(r, verdict)
         expires = min(lease + tonumber(ARGV[4]), number_max), replays = 0, tombstone = 0,
         fingerprint = ARGV[2], metadata = '', body = ''})
   return {now, verdict, r and r.text or '', fence}
-end
-
--- May get lost: a server that is full still replays. In place where it fits.
-local function count_replay(r)
-  local before = #head(r)
-  r.replays = min(r.replays + 1, number_max)
-  if #head(r) == before then
-    redis.pcall('SETRANGE', key, 0, head(r))
-  else
-    pcall(save, r)
-  end
 end
 
 local function step()
@@ -232,10 +232,12 @@ local function step()
 end
 )lua";
 
+// With a fingerprint it is asked by who repeats a request.
 constexpr std::string_view get = R"lua(
 local function step()
   local r = load()
   if not r then return {now, 'none'} end
+  if status_of(r) == 'done' and r.fingerprint == ARGV[2] then count_replay(r) end
   return {now, 'ok', r.text}
 end
 )lua";

@@ -271,8 +271,17 @@ void RedisRecordStore::clear(const RecordKey& key, bool force, Done<void> done) 
 }
 
 void RedisRecordStore::get(const RecordKey& key, Done<Record> done) {
+  get(key, Words(), std::move(done));
+}
+
+void RedisRecordStore::look_up(const RecordKey& key, std::string_view fingerprint,
+                               Done<Record> done) {
+  get(key, Words{std::string(fingerprint)}, std::move(done));
+}
+
+void RedisRecordStore::get(const RecordKey& key, Words repeated, Done<Record> done) {
   if (auto valid = check(key); !valid) return done(std::unexpected(std::move(valid.error())));
-  run({.script = scripts_.get, .keys = {record_key_of(key)}},
+  run({.script = scripts_.get, .keys = {record_key_of(key)}, .arguments = std::move(repeated)},
       [done = std::move(done)](Result<Answer> answer) mutable {
         if (!answer) return done(std::unexpected(harmless(std::move(answer.error()))));
         Result<std::optional<Record>> kept = record_in(answer->text(0));

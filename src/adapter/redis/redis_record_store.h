@@ -65,6 +65,8 @@ class RedisRecordStore final : public RecordStore {
                 Done<void> done) override;
   void settle(const RecordKey& key, idempotency::Completion how, Done<void> done) override;
   void get(const RecordKey& key, Done<idempotency::Record> done) override;
+  void look_up(const RecordKey& key, std::string_view fingerprint,
+               Done<idempotency::Record> done) override;
   void clear(const RecordKey& key, bool force, Done<void> done) override;
   void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) override;
 
@@ -91,6 +93,7 @@ class RedisRecordStore final : public RecordStore {
 
   void run(Step step, Done<Answer> done);
   void change(Step step, Machine machine, Done<void> done);
+  void get(const RecordKey& key, Words repeated, Done<idempotency::Record> done);
   void list_next(std::unique_ptr<Listing> listing);
   static Result<void> take_page(Listing& listing, const Answer& page);
 

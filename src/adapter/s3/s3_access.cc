@@ -1,11 +1,11 @@
 #include "adapter/s3/s3_access.h"
 
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
 
+#include "base/bounds.h"
 #include "base/text.h"
 
 namespace pawl {
@@ -62,7 +62,9 @@ Result<S3Access> read_file(const Environment& environment) {
                    "write them into " +
                        (place.path.empty() ? "the credentials file" : place.path));
   }
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
+  std::string text(bounds::config_bytes_max, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
   const auto profile = read_profile(text, place.profile);
   if (!profile) {
     return failure(Code::invalid, place.path + " has no profile [" + place.profile +

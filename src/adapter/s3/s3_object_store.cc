@@ -27,6 +27,8 @@ constexpr std::size_t error_bytes_max = 64 * 1024;
 constexpr std::size_t listing_bytes_max = 16 * 1024 * 1024;
 
 constexpr Duration attempt_time = Duration::minutes(1);
+// Of what leases wait for: a store that falls silent is asked again long before one is over.
+constexpr Duration silence_max = Duration::seconds(5);
 
 retry::Policy reads_policy() {
   return {.max_attempts = S3ObjectStore::reads_attempts_max,
@@ -89,6 +91,7 @@ class S3ObjectStore::Calls {
     std::uint64_t RequestCounts::* kind;
     Duration deadline;
     std::size_t body_bytes_max;
+    Duration stall = {};
   };
   // One request. The answer's time is kept, and its bytes are counted, before `done` hears of it.
   static void send(const std::shared_ptr<Calls>& calls, S3Ask ask, const Shape& shape,
@@ -99,6 +102,7 @@ class S3ObjectStore::Calls {
     calls->count(shape.kind, ask.body.size());
     HttpRequest request = s3_request(calls->url_, calls->access_, std::move(ask), asked);
     request.deadline = shape.deadline;
+    request.stall = shape.stall;
     request.body_bytes_max = shape.body_bytes_max;
     calls->world_.client.send(std::move(request), [calls, asked, done = std::move(done)](
                                                       Result<HttpAnswer> answer) mutable {
@@ -322,7 +326,8 @@ void S3ObjectStore::put(PutObject put, Done<PutAnswer> done) {
   }
   const Calls::Shape shape{.kind = &RequestCounts::puts,
                            .deadline = time_for(ask.body.size()),
-                           .body_bytes_max = error_bytes_max};
+                           .body_bytes_max = error_bytes_max,
+                           .stall = silence_max};
   Calls::send(calls_, std::move(ask), shape,
               [calls = calls_, what = "put " + put.name, only = put.only,
                done = std::move(done)](Result<HttpAnswer> answer) mutable {
@@ -343,7 +348,8 @@ void S3ObjectStore::get(GetObject get, Done<Object> done) {
                              .shape = {.kind = &RequestCounts::gets,
                                        .deadline = attempt_time,
                                        .body_bytes_max = is_bounded ? get.bytes + error_bytes_max
-                                                                    : bounds::snapshot_bytes_max},
+                                                                    : bounds::snapshot_bytes_max,
+                                       .stall = silence_max},
                              .what = "get " + get.name,
                              .read = [get](const S3Asked& asked, HttpAnswer answer) {
                                return read_object(asked, std::move(answer), get);

@@ -215,22 +215,6 @@ TEST(Database, RefusesTheFileOfSomebodyElse) {
   EXPECT_THAT(error.message, HasSubstr("does not hold words but something else"));
 }
 
-TEST(Database, SetsANewFileUpOnceForAllThatOpenItAtOnce) {
-  for (int round = 0; round < 50; ++round) {
-    const TempFolder folder;
-    DatabaseOptions patient = options(folder / "words.db");
-    patient.busy_timeout = Duration::minutes(1);
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&] {
-        const Result<Database> database = Database::open(patient);
-        EXPECT_TRUE(database.has_value()) << database.error().message;
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-  }
-}
-
 TEST(Database, RefusesAFileOfANewerVersion) {
   const TempFolder folder;
   (void)Database::open(options(folder / "words.db", two_steps)).value();

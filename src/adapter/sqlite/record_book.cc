@@ -208,6 +208,15 @@ Result<void> RecordBook::settle(const RecordKey& key, Completion how) {
   });
 }
 
+Result<Record> RecordBook::look_up(const RecordKey& key, std::string_view fingerprint) {
+  std::optional<Record> kept = PAWL_TRY(find(key));
+  const std::uint64_t before = kept ? kept->replays : 0;
+  std::optional<Record> seen = idempotency::looked_up(kept, fingerprint, now_);
+  if (!seen) return idempotency::record_not_found();
+  if (kept->replays != before) ++replays_[kept->fence];
+  return *std::move(seen);
+}
+
 Result<Record> RecordBook::get(const RecordKey& key) {
   std::optional<Record> seen = idempotency::seen(PAWL_TRY(find(key)), now_);
   if (!seen) return idempotency::record_not_found();

@@ -39,6 +39,7 @@ class RecordBook final : public sqlite::Book {
   Result<void> complete(const RecordKey& key, std::uint64_t fence, idempotency::Completion how);
   Result<void> settle(const RecordKey& key, idempotency::Completion how);
   Result<idempotency::Record> get(const RecordKey& key);
+  Result<idempotency::Record> look_up(const RecordKey& key, std::string_view fingerprint);
   Result<void> clear(const RecordKey& key, bool force);
   Result<std::vector<KeptRecord>> list(const RecordFilter& filter);
   // Has save() write them, should nothing else have changed.

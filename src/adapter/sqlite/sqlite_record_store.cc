@@ -74,6 +74,15 @@ void SqliteRecordStore::get(const RecordKey& key, Done<Record> done) {
   writer_->look<RecordBook>(std::move(done), [key](RecordBook& book) { return book.get(key); });
 }
 
+void SqliteRecordStore::look_up(const RecordKey& key, std::string_view fingerprint,
+                                Done<Record> done) {
+  if (Result<void> valid = check(key); !valid) return done(std::unexpected(valid.error()));
+  writer_->look<RecordBook>(std::move(done),
+                            [key, fingerprint = std::string(fingerprint)](RecordBook& book) {
+                              return book.look_up(key, fingerprint);
+                            });
+}
+
 void SqliteRecordStore::clear(const RecordKey& key, bool force, Done<void> done) {
   submit(0, key, std::move(done),
          [force](RecordBook& book, const RecordKey& of) { return book.clear(of, force); });

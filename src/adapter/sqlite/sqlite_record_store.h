@@ -46,6 +46,8 @@ class SqliteRecordStore final : public RecordStore {
                 Done<void> done) override;
   void settle(const RecordKey& key, idempotency::Completion how, Done<void> done) override;
   void get(const RecordKey& key, Done<idempotency::Record> done) override;
+  void look_up(const RecordKey& key, std::string_view fingerprint,
+               Done<idempotency::Record> done) override;
   void clear(const RecordKey& key, bool force, Done<void> done) override;
   void list(const RecordFilter& filter, Done<std::vector<KeptRecord>> done) override;
 

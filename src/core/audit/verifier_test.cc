@@ -285,7 +285,7 @@ RC_GTEST_PROP(Verifier, TheHeadShowsWhereALogWasCut, ()) {
   const std::optional<Flaw> flaw = verifier.finish();
   const bool between_records = text.empty() || text.back() == '\n';
   RC_ASSERT(flaw.has_value() != between_records);
-  RC_ASSERT(!flaw || flaw->fault == Fault::cut);
+  RC_ASSERT((!flaw || flaw->fault == Fault::cut));
   RC_ASSERT(verifier.head().seq < lines.size());
 }
 
@@ -307,7 +307,7 @@ RC_GTEST_PROP(Verifier, HowTheBytesArriveMakesNoDifference, ()) {
   const std::optional<Flaw> expected = at_once.finish();
   const std::optional<Flaw> found = in_pieces.finish();
   RC_ASSERT(found.has_value() == expected.has_value());
-  RC_ASSERT(!found || found->message == expected->message);
+  RC_ASSERT((!found || found->message == expected->message));
   RC_ASSERT(in_pieces.head() == at_once.head());
 }
 

@@ -17,13 +17,6 @@ std::unexpected<Rejection> malformed(std::string_view reason) {
   return std::unexpected(Rejection{Rejection::Kind::malformed, reason});
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // What a reader that puts trailers with the head would take for a second opinion.
 bool is_framing(std::string_view name) {
   constexpr std::array<std::string_view, 3> names = {"Content-Length", "Transfer-Encoding", "Host"};

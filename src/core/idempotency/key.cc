@@ -14,15 +14,9 @@ namespace pawl::idempotency {
 namespace {
 
 Result<void> check_text(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t bytes = first_utf8_character(text).bytes;
-    if (bytes == 0) {
-      return failure(Code::invalid,
-                     "a text of an idempotency key is no UTF-8: encode bytes, as hexadecimal say");
-    }
-    text.remove_prefix(bytes);
-  }
-  return {};
+  if (is_utf8(text)) return {};
+  return failure(Code::invalid,
+                 "a text of an idempotency key is no UTF-8: encode bytes, as hexadecimal say");
 }
 
 // A number as ±0.d₁d₂…dₖ × 10^point, where d₁ and dₖ are not 0: equal for equal numbers.

@@ -114,6 +114,12 @@ std::optional<Record> seen(const std::optional<Record>& kept, Instant now) {
   return record;
 }
 
+std::optional<Record> looked_up(std::optional<Record>& kept, std::string_view fingerprint,
+                                Instant now) {
+  if (status_at(kept, now) == Status::done && kept->fingerprint == fingerprint) ++kept->replays;
+  return seen(kept, now);
+}
+
 Begun begin(std::optional<Record>& kept, const Begin& ask, std::uint64_t next_fence, Instant now) {
   using Verdict = Begun::Verdict;
   const auto start = [&](Verdict verdict) -> Begun {

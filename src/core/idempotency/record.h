@@ -97,6 +97,11 @@ std::string_view to_string(Begun::Verdict verdict);
 // forgotten; that it is greater than the one in `kept` is seen to here.
 Begun begin(std::optional<Record>& kept, const Begin& ask, std::uint64_t next_fence, Instant now);
 
+// What a look for a repetition is told: the record as it reads now. Where it is done and has the
+// fingerprint, one replay more is counted in `kept`, which may get lost.
+std::optional<Record> looked_up(std::optional<Record>& kept, std::string_view fingerprint,
+                                Instant now);
+
 struct Completion {
   Status status = Status::done;  // or failed (nothing was applied), or unknown; never in_flight
   Response response = {};

@@ -18,10 +18,6 @@ void append_units(std::string& out, std::int64_t n, std::int64_t parts, std::str
   out.push_back(units[1]);
 }
 
-std::int64_t whole_up(Duration wait, Duration unit) {
-  return wait.ns() / unit.ns() + (wait.ns() % unit.ns() > 0 ? 1 : 0);
-}
-
 void append_name(std::string& out, const Policy& policy) {
   out.append("'").append(policy.name).append("' (").append(policy.text).append(")");
 }
@@ -113,7 +109,7 @@ void append_wait(std::string& out, Duration wait) {
     out.append("ms");
     return;
   }
-  if (const std::int64_t tenths = whole_up(wait, Duration::milliseconds(100)); tenths < 600) {
+  if (const std::int64_t tenths = wait.up_in(Duration::milliseconds(100)); tenths < 600) {
     append_number(out, tenths / 10);
     if (tenths % 10 != 0) {
       out.push_back('.');
@@ -122,13 +118,13 @@ void append_wait(std::string& out, Duration wait) {
     out.push_back('s');
     return;
   }
-  const std::int64_t minutes = whole_up(wait, Duration::minutes(1));
+  const std::int64_t minutes = wait.up_in(Duration::minutes(1));
   if (const std::int64_t seconds = wait.seconds_up(); seconds < 3600) {
     append_units(out, seconds, 60, "ms");
   } else if (minutes < 24 * 60) {
     append_units(out, minutes, 60, "hm");
   } else {
-    append_units(out, whole_up(wait, Duration::hours(1)), 24, "dh");
+    append_units(out, wait.up_in(Duration::hours(1)), 24, "dh");
   }
 }
 

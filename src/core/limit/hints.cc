@@ -17,8 +17,7 @@ Turns turns_of_rate(const Rate& rate) {
 
 Duration spread(Duration wait, std::uint64_t key_hash) {
   constexpr int bits = 24;  // of the hash: the product stays within 64 bits
-  const Duration most =
-      std::min(Duration::nanoseconds(wait.ns() / 8), bounds::limit_hint_spread_max);
+  const Duration most = std::min(wait / 8, bounds::limit_hint_spread_max);
   const auto share = static_cast<std::int64_t>(key_hash >> (64 - bits));
   return Duration::nanoseconds((most.ns() * share) >> bits);
 }

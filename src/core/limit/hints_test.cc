@@ -109,8 +109,7 @@ RC_GTEST_PROP(Hints, AreNeverEarlyAndNeverBeyondTheirReach, ()) {
     const Duration told = hint(last, turns, refusal);
     const Duration turn = refusal.retry_after + turns.reach;
     RC_ASSERT(told >= refusal.retry_after);
-    RC_ASSERT(told <=
-              turn + std::min(Duration::nanoseconds(turn.ns() / 8), bounds::limit_hint_spread_max));
+    RC_ASSERT(told <= turn + std::min(turn / 8, bounds::limit_hint_spread_max));
   }
 }
 

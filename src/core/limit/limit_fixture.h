@@ -202,11 +202,11 @@ inline Duration any_pause(Chance& chance, const Rule& rule, Now now) {
     case 1:
       return chance.any_duration(Duration(), all);
     case 2:
-      return chance.duration(Duration(), Duration::nanoseconds(all.ns() / capacity) * 2);
+      return chance.duration(Duration(), all / capacity * 2);
     case 3:
       return chance.duration(Duration(), all);
     default:
-      return chance.one_in(4) ? all * 2 : Duration::nanoseconds(all.ns() / 7);
+      return chance.one_in(4) ? all * 2 : all / 7;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "core/http/chars.h"
 
@@ -29,20 +30,6 @@ constexpr bool is_printable(char c) {
 
 constexpr bool is_base64_char(char c) {
   return is_alpha(c) || http::is_digit(c) || c == '+' || c == '/';
-}
-
-constexpr int hex_digit(char c) {  // lower case only; -1: none
-  if (http::is_digit(c)) return c - '0';
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t bytes = first_utf8_character(text).bytes;
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
 }
 
 // Reads from left to right; every function returns false at the first misfit, and then the whole
@@ -183,8 +170,8 @@ class Parser {
       char c = rest_.front();
       rest_.remove_prefix(1);
       if (c == '%') {
-        const int high = done() ? -1 : hex_digit(rest_[0]);
-        const int low = rest_.size() < 2 ? -1 : hex_digit(rest_[1]);
+        const int high = done() ? -1 : lower_hex_value(rest_[0]);
+        const int low = rest_.size() < 2 ? -1 : lower_hex_value(rest_[1]);
         if (high < 0 || low < 0) return false;
         c = static_cast<char>(high * 16 + low);
         rest_.remove_prefix(2);

@@ -44,8 +44,5 @@ std::optional<Life> life_of(std::string_view name) {
 std::string_view to_string(SourceRead::Found found) {
   return name_in(found_names, found);
 }
-std::optional<SourceRead::Found> found_of(std::string_view name) {
-  return find_in<SourceRead::Found>(found_names, name);
-}
 
 }  // namespace pawl::order

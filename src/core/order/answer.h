@@ -84,7 +84,6 @@ struct SourceRead {
   bool operator==(const SourceRead&) const = default;
 };
 std::string_view to_string(SourceRead::Found found);
-std::optional<SourceRead::Found> found_of(std::string_view name);
 
 // One look at all sources of a venue.
 struct Reading {

@@ -27,12 +27,12 @@ TEST(Answer, HasNamesForItsWords) {
     EXPECT_EQ(life_of(to_string(life)), life);
   }
   using Found = SourceRead::Found;
-  for (const Found found : {Found::absent, Found::present, Found::probable, Found::unreadable}) {
-    EXPECT_EQ(found_of(to_string(found)), found);
-  }
+  EXPECT_EQ(to_string(Found::absent), "absent");
+  EXPECT_EQ(to_string(Found::present), "present");
+  EXPECT_EQ(to_string(Found::probable), "probable");
+  EXPECT_EQ(to_string(Found::unreadable), "unreadable");
   EXPECT_EQ(sent_of("lost"), std::nullopt);
   EXPECT_EQ(life_of(""), std::nullopt);
-  EXPECT_EQ(found_of("Absent"), std::nullopt);
 }
 
 }  // namespace

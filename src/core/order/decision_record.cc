@@ -41,7 +41,7 @@ class Writer {
 
 class Reader {
  public:
-  explicit Reader(const json::Value& object) : from_(object), object_(object) {}
+  explicit Reader(const json::Value& object) : from_(object) {}
 
   void member(std::string_view name, int& value) {
     value = static_cast<int>(from_.number(counted(name), count_max));
@@ -62,11 +62,7 @@ class Reader {
   void fail(std::string_view name) { from_.fail(name); }
 
   // The member that makes no sense; empty: everything did.
-  std::string wrong() const {
-    if (!from_.wrong().empty()) return from_.wrong();
-    const json::Object* members = object_.if_object();
-    return members != nullptr && members->size() == count_ ? "" : "of another name";
-  }
+  std::string wrong() const { return from_.wrong_among(count_); }
 
  private:
   std::string_view counted(std::string_view name) {
@@ -75,7 +71,6 @@ class Reader {
   }
 
   MemberReader from_;
-  const json::Value& object_;
   std::size_t count_ = 0;
 };
 

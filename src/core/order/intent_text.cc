@@ -27,7 +27,7 @@ std::optional<std::int64_t> nanoseconds(std::string_view text) {
 // Reads all members of an object, each once, and knows whether there are others.
 class Reader {
  public:
-  explicit Reader(const json::Value& object) : from_(object), object_(object) {}
+  explicit Reader(const json::Value& object) : from_(object) {}
 
   std::string line(std::string_view name, std::size_t most = bounds::order_text_bytes_max) {
     const std::string_view found = from_.word(counted(name));
@@ -52,11 +52,7 @@ class Reader {
   void fail(std::string_view name) { from_.fail(name); }
 
   // The member that makes no sense; empty: everything did.
-  std::string wrong() const {
-    if (!from_.wrong().empty()) return from_.wrong();
-    const json::Object* members = object_.if_object();
-    return members != nullptr && members->size() == count_ ? "" : "of another name";
-  }
+  std::string wrong() const { return from_.wrong_among(count_); }
 
  private:
   std::string_view counted(std::string_view name) {
@@ -65,7 +61,6 @@ class Reader {
   }
 
   MemberReader from_;
-  const json::Value& object_;
   std::size_t count_ = 0;
 };
 

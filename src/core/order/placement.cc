@@ -49,6 +49,10 @@ Result<void> check(const Resolution& resolution, const Intent& intent) {
   if (resolution.order_id.size() > bounds::order_name_bytes_max) {
     return unfit("the order id is longer than any venue's");
   }
+  const auto is_sign = [](char c) { return c > ' ' && c <= '~'; };
+  if (!std::ranges::all_of(resolution.order_id, is_sign)) {
+    return unfit("the order id has blanks or signs in it that no venue's has");
+  }
   if (!placed && !resolution.order_id.empty()) {
     return unfit("an order that is absent has no id: leave it out, or settle it as placed");
   }

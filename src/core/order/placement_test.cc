@@ -665,6 +665,10 @@ TEST(Resolution, MustBeReasonedAndAboutAnOpenOrder) {
   EXPECT_TRUE(check(placed, intent)) << "the venue had named it";
   placed.order_id = std::string(bounds::order_name_bytes_max + 1, '1');
   EXPECT_FALSE(check(placed, intent));
+  for (const char* id : {" 5", "5\n", "5 6", "5\u00a0"}) {
+    placed.order_id = id;
+    EXPECT_EQ(check(placed, intent).error().code, Code::usage) << id;
+  }
   Resolution contradictory = absent;
   contradictory.order_id = "5";
   EXPECT_FALSE(check(contradictory, intent));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/hash.h"
 
 namespace pawl::queue {
@@ -11,6 +12,8 @@ namespace {
 
 constexpr int doublings_max = 16;
 constexpr int losses_counted_max = 3;
+// So often in a row a place may be busy before that is trouble.
+constexpr int busies_max = 3;
 // How often in vain a log is opened again that has less than it must have.
 constexpr int vanished_max = 3;
 // For so many numbers after another's segment we are not alone.
@@ -56,6 +59,16 @@ AppendSteps Append::drop(SteadyInstant now) {
   return sent || !at_end_ ? get(now) : rest();
 }
 
+// Where another was first the log may go on, and nobody will say so.
+AppendSteps Append::withdraw(SteadyInstant now) {
+  PAWL_ASSERT(phase_ == Phase::putting && !may_have_landed_);
+  wanted_ = false;
+  forget_sending();
+  if (std::exchange(losses_, 0) == 0) return rest();
+  at_end_ = false;
+  return get(now);
+}
+
 AppendSteps Append::look(SteadyInstant now) {
   if (phase_ != Phase::resting) return {};
   return get(now);
@@ -82,8 +95,10 @@ AppendSteps Append::on(const PutAnswered& answer, SteadyInstant now) {
       existed_ = true;
       return get(now);
     case How::unknown:
-      return get(now);
+      if (answer.retry_after <= Duration()) return get(now);
+      return wait(std::min(answer.retry_after, terms_.pushback_max), Then::get, now);
     case How::busy:
+      if (busies_++ >= busies_max) break;
       return wait(std::max(std::min(answer.retry_after, terms_.pushback_max),
                            nth(terms_.wait_min, 4) + part_of(put_took_)),
                   Then::put, now);
@@ -115,7 +130,7 @@ AppendSteps Append::applied_ours(SteadyInstant now) {
   last_ = *nonce_;
   wanted_ = false;
   forget_sending();
-  troubles_ = losses_ = vanished_ = 0;
+  troubles_ = busies_ = losses_ = vanished_ = 0;
   if (next_ < contended_until_) yields_until_ = now + part_of(put_took_ + put_took_);
   return joined(apply, rest());
 }
@@ -125,7 +140,7 @@ AppendSteps Append::applied_anothers(const Got& got, SteadyInstant now) {
   last_ = got.nonce;
   const bool lost = wanted_ && nonce_;
   forget_sending();
-  troubles_ = vanished_ = 0;
+  troubles_ = busies_ = vanished_ = 0;
   contended_until_ = next_ + contended_numbers;
   if (lost) ++conflicts_;
   if (lost && losses_++ == 0) return joined(apply, put(now));
@@ -162,7 +177,7 @@ AppendSteps Append::on(const Waited&, SteadyInstant now) {
 AppendSteps Append::on(const Reopened& answer, SteadyInstant now) {
   believe();
   floor_ = std::max(floor_, answer.newest);
-  troubles_ = 0;
+  if (!nonce_) troubles_ = 0;  // else what led here is not over
   existed_ = false;
   nothing_beyond_ = false;
   if (answer.sequence + 1 == next_) return get(now);

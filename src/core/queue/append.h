@@ -9,8 +9,9 @@
 //           number, the same bytes go there again; only another's bytes at it let us move on.
 //             stored            ours
 //             exists            read it: our nonce: ours; another's: applied, then the next number
-//             busy              again, after a moment
-//             unknown, 5xx      read it: ours, another's, or nothing there: the same bytes again
+//             busy              again, after a moment; when it stays so, longer and longer
+//             unknown, 5xx      read it, after the wait that the store names: ours, another's, or
+//                               nothing there: the same bytes again
 //             not applied       the same bytes again, after a wait
 //           A batch that is dropped is let go of; should it land later, it is another's to us.
 // Stale:    segments that a snapshot has covered for longer than the grace time may be collected.
@@ -128,6 +129,8 @@ class Append {
   AppendSteps want(SteadyInstant now);
   // Nobody waits for the batch any more.
   AppendSteps drop(SteadyInstant now);
+  // The batch need not be written. Precondition: the step under way is a fresh Put, not done yet.
+  AppendSteps withdraw(SteadyInstant now);
   // Is there a new segment? Nothing, if a step is under way.
   AppendSteps look(SteadyInstant now);
   AppendSteps answered(std::uint64_t number, const AppendAnswer& answer, SteadyInstant now);
@@ -208,6 +211,7 @@ class Append {
   bool at_end_ = false;
   bool nothing_beyond_ = false;  // as was seen since it was opened
   int troubles_ = 0;
+  int busies_ = 0;  // in a row
   int losses_ = 0;
   int vanished_ = 0;
   Duration put_took_ = {};

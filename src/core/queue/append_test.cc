@@ -127,6 +127,31 @@ TEST_F(AppendAtRest, TroubleIsWaitedOutLongerAndLonger) {
   }
 }
 
+TEST_F(AppendAtRest, ABatchThatNeedNotBeWrittenLeavesNoTrace) {
+  want();
+  last = append.withdraw(now);
+  EXPECT_TRUE(last.steps.empty());
+  EXPECT_TRUE(append.resting());
+  EXPECT_FALSE(append.wanted());
+  EXPECT_FALSE(append.may_have_landed());
+  const Put put = want();
+  EXPECT_EQ(put.number, 1U);
+  EXPECT_TRUE(put.fresh);
+}
+
+TEST_F(AppendAtRest, ABatchThatNeedNotBeWrittenBehindAnothersReadsOn) {
+  want();
+  tell(PutAnswered{.how = How::exists});
+  tell(Got{.nonce = {.high = 1}});
+  ASSERT_TRUE(std::holds_alternative<Put>(last.steps.back()));
+  last = append.withdraw(now);
+  EXPECT_EQ(only<Get>(last).number, 2U);
+  EXPECT_FALSE(append.at_end());
+  EXPECT_TRUE(tell(GotNothing{}).steps.empty());
+  EXPECT_TRUE(append.resting());
+  EXPECT_TRUE(append.at_end());
+}
+
 TEST_F(AppendAtRest, ALookIsLetGoForABatch) {
   last = append.look(now);
   only<Get>(last);
@@ -284,6 +309,44 @@ TEST_F(AppendAtRest, NoStoreKeepsUsWaitingForLong) {
   wait();
   tell(PutAnswered{.how = How::busy, .retry_after = Duration::hours(24)});
   EXPECT_EQ(only<Wait>(last).wait, Duration::minutes(1));
+}
+
+TEST_F(AppendAtRest, AWaitThatTheStoreNamesComesBeforeAllThatIsUnknown) {
+  want();
+  tell(PutAnswered{.how = How::unknown, .retry_after = Duration::seconds(8)});
+  EXPECT_EQ(only<Wait>(last).wait, Duration::seconds(8));
+  wait();
+  only<Get>(last);
+}
+
+TEST_F(AppendAtRest, APlaceThatStaysBusyIsTriedLessAndLessOften) {
+  want();
+  const SteadyInstant end = now + Duration::seconds(30);
+  int puts = 1;
+  for (; now < end; ++puts) {
+    tell(PutAnswered{.how = How::busy});
+    wait();
+    only<Put>(last);
+  }
+  EXPECT_GT(puts, 10);
+  EXPECT_LT(puts, 25);
+}
+
+TEST_F(AppendAtRest, AStoreThatContradictsItselfIsAskedLessAndLessOften) {
+  want();
+  const SteadyInstant end = now + Duration::seconds(30);
+  int puts = 1;
+  for (; now < end; ++puts) {
+    tell(PutAnswered{.how = How::exists});
+    tell(GotNothing{});
+    tell(Reopened{});
+    tell(GotNothing{});
+    tell(LookedBeyond{});
+    wait();
+    only<Put>(last);
+  }
+  EXPECT_GT(puts, 10);
+  EXPECT_LT(puts, 25);
 }
 
 TEST_F(AppendAtRest, WhoIsGivenUpDoesNotWaitToReopen) {

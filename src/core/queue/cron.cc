@@ -169,7 +169,7 @@ std::optional<Local> first_fit(const Cron& cron, Local from) {
   std::int64_t day = ns / a_day.ns() - (ns % a_day.ns() < 0 ? 1 : 0);
   // Up to the end of the minute; that may be the day's.
   const Duration into = from.time - (Instant() + Duration::days(day));
-  std::int64_t minute = into.ns() / a_minute.ns() + (into.ns() % a_minute.ns() > 0 ? 1 : 0);
+  std::int64_t minute = into.up_in(a_minute);
   const std::int64_t last = day + std::int64_t{bounds::cron_years_max} * 366;
   for (; day <= last; ++day, minute = 0) {
     if (!has_day(cron, day)) continue;

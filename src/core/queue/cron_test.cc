@@ -265,7 +265,7 @@ RC_GTEST_PROP(Cron, FiresWhenAWalkThroughEveryMinuteFindsIt, ()) {
   if (walked) {
     RC_ASSERT(found == walked);
   } else {
-    RC_ASSERT(!found || *found > until);
+    RC_ASSERT((!found || *found > until));
   }
 }
 

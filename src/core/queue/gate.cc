@@ -133,12 +133,13 @@ void Gate::save(ByteWriter& out, Instant now) const {
   out.zigzag(cell_.a > now.ns() ? cell_.a : 0);
 }
 
-void Gate::load(ByteReader& in) {
+void Gate::load(ByteReader& in, Instant now) {
   closed_until_ = read_instant(in);
   spread_.length = read_duration(in);
   spread_.step_max = read_duration(in);
   ramp_ = {};
-  if (read_bool(in)) {
+  const bool ramps = read_bool(in);
+  if (ramps) {
     ramp_.next = read_instant(in);
     ramp_.end = read_instant(in);
     if (ramp_.next < Instant() || ramp_.next > ramp_.end) in.fail("a scope that opens backwards");
@@ -146,6 +147,11 @@ void Gate::load(ByteReader& in) {
   cell_ = {.a = in.zigzag()};
   if (spread_.length < Duration() || spread_.step_max < Duration() || cell_.a < 0)
     in.fail("a gate with a negative time");
+  // What is over is not written, and would be gone when it is.
+  const bool closes = closed_until_ != Instant() || spread_.length + spread_.step_max > Duration();
+  const bool over = (closes && closed_until_ <= now) || (ramps && ramp_.end <= now) ||
+                    (cell_.a > 0 && cell_.a <= now.ns());
+  if (over || rests_at() <= now) in.fail("a gate that is at rest");
 }
 
 }  // namespace pawl::queue

@@ -65,7 +65,7 @@ class Gate {
   // Without the limit, and without what has come to rest: so a gate that was made anew since has
   // the same bytes.
   void save(ByteWriter& out, Instant now) const;
-  void load(ByteReader& in);
+  void load(ByteReader& in, Instant now);
 
  private:
   struct Ramp {         // after a closing, until its end

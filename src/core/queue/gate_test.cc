@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/queue/command_bytes.h"
+
 namespace pawl::queue {
 namespace {
 
@@ -114,10 +116,36 @@ TEST(Gate, GoesOnAsItWasWhenReadBack) {
   gate.save(out, begin);
   Gate again = limited(5, Duration::seconds(1));
   ByteReader in(out.text());
-  again.load(in);
+  again.load(in, begin);
   ASSERT_TRUE(in.good()) << in.error();
   EXPECT_EQ(again.look(begin, 0).until, gate.look(begin, 0).until);
   EXPECT_EQ(again.rests_at(), gate.rests_at());
+}
+
+TEST(Gate, IsNotReadBackWithWhatIsOver) {
+  const auto error_of = [](Instant until, Duration spread, Instant ramp_end, Instant rate_from) {
+    ByteWriter out;
+    write_instant(out, until);
+    write_duration(out, spread);
+    write_duration(out, Duration());
+    write_bool(out, ramp_end > Instant());
+    if (ramp_end > Instant()) {
+      write_instant(out, ramp_end);
+      write_instant(out, ramp_end);
+    }
+    out.zigzag(rate_from.ns());
+    ByteReader in(out.text());
+    Gate().load(in, begin);
+    return in.error();
+  };
+  const Duration second = Duration::seconds(1);
+  const Instant later = begin + second;
+  EXPECT_EQ(error_of(later, second, later, later), "");
+  EXPECT_NE(error_of(begin, second, later, later), "") << "it is open";
+  EXPECT_NE(error_of({}, second, later, later), "") << "it was never closed";
+  EXPECT_NE(error_of(later, second, begin, later), "") << "all have gone";
+  EXPECT_NE(error_of(later, second, later, begin), "") << "the rate is as if never used";
+  EXPECT_NE(error_of({}, {}, {}, {}), "") << "it is at rest";
 }
 
 TEST(Gate, ReckonsWithoutOverflowAtTheEndsOfTime) {

@@ -50,11 +50,16 @@ std::optional<Task> Machine::find(const TaskId& id, Instant now) const {
   return state_->task_at(state_->slots[number], now);
 }
 
-std::optional<History> Machine::history(const TaskId& id) const {
+std::optional<History> Machine::history(const TaskId& id, Instant now) const {
   const std::uint32_t number = state_->find(id);
   if (number == 0) return {};
   const Slot& slot = state_->slots[number];
-  return slot.past ? slot.past->read(slot.created) : history_of_new(slot.created);
+  History history = slot.past ? slot.past->read(slot.created) : history_of_new(slot.created);
+  const Status status = state_->status_at(slot, now);
+  if (status != slot.status) {
+    history.versions.push_back({.at = slot.expires, .status = status, .reason = Reason::expired});
+  }
+  return history;
 }
 
 std::vector<Closing> Machine::closings(Instant now) const {

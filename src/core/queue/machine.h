@@ -41,6 +41,19 @@ struct Settings {  // of the queue, for good (queue.json)
   bool operator==(const Settings&) const = default;
 };
 
+enum class TaskOrder : std::uint8_t {
+  id,
+  changed,  // the last that changed comes first
+  due,      // the first that is, or was, due comes first
+};
+// What tasks are ordered by.
+struct OrderedBy {
+  TaskId id = {};
+  Instant updated = {};
+  Instant available = {};
+};
+bool comes_before(TaskOrder order, const OrderedBy& a, const OrderedBy& b);
+
 struct TaskFilter {
   std::optional<Status> status = {};
   std::string type = {};             // empty: all
@@ -48,9 +61,8 @@ struct TaskFilter {
   std::optional<TaskId> after = {};  // of the last page
   std::optional<Instant> updated_after = {};
   std::size_t limit = 100;
-  // Those that changed last, the last of them first, in place of the order of their ids. Without
-  // `after`, and of a queue that is here: no broker is told of it.
-  bool newest_first = false;
+  // Another than by id goes without `after`, and of a queue that is here: no broker is told of it.
+  TaskOrder order = TaskOrder::id;
 };
 
 struct Depth {  // of a type
@@ -61,6 +73,9 @@ struct Depth {  // of a type
   std::uint64_t completed = 0, failed = 0, cancelled = 0, expired = 0;  // those that are kept
   std::optional<Instant> oldest_due = {};
 };
+void add(Depth& sum, const Depth& more);  // all but its type
+std::uint64_t total(const Depth& depth);  // of tasks that are there
+
 struct Totals {  // since the queue was made; for rates and metrics
   std::uint64_t submitted = 0, claimed = 0, completed = 0, failed = 0, retried = 0, rescheduled = 0,
                 timed_out = 0, cancelled = 0, expired = 0, refused = 0;
@@ -81,7 +96,7 @@ enum class Hold : std::uint8_t {
   waits,        // it may be claimed: `ahead` tasks of its type are before it
 };
 struct Why {
-  Hold hold = Hold::waits;
+  Hold hold = Hold::waits;  // of several the one that lasts longest
   Scope scope = Scope::queue;
   std::string name = {};
   std::optional<Instant> until = {};
@@ -117,6 +132,9 @@ class Machine {
   // that has ended by then counts too: the claim's segment is what ends it. Zero: a claim at `now`
   // would bring nothing.
   std::size_t claimable(std::span<const std::string> types, Instant now, std::size_t limit) const;
+  // The reply to a claim or firing that would change nothing at `now`, so that nobody need write it
+  // (a refusal is counted where it is written).
+  std::optional<Reply> reply_in_vain(const Command& command, Instant now) const;
   // When, after `now`, a claim may bring more by time alone: a task becomes due, a lease ends, a
   // scope opens. Whoever found nothing claimable at `now` need not look before.
   std::optional<Instant> next_change(std::span<const std::string> types, Instant now) const;
@@ -128,7 +146,7 @@ class Machine {
   // As of `now`, though no segment may have said so yet: what has outlived its time is expired.
   // Not given: as of the last segment.
   std::optional<Task> find(const TaskId& id, Instant now = {}) const;
-  std::optional<History> history(const TaskId& id) const;
+  std::optional<History> history(const TaskId& id, Instant now = {}) const;
   std::optional<Why> why(const TaskId& id, Instant now) const;
   // By id. A page that begins after another costs about as much as it has to look at, whatever
   // there is besides: the first such one makes an order for those behind it.

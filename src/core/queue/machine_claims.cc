@@ -119,15 +119,24 @@ std::vector<std::uint32_t> Machine::State::wanted(std::span<const std::string> n
   return numbers;
 }
 
-Reply Machine::State::run(const Claim& claim) {
+std::optional<Refusal> Machine::State::refusal_of(const Claim& claim) {
   if (claim.worker.empty() || claim.worker.size() > bounds::task_name_bytes_max) {
     return refuse(Code::invalid, "the name of a worker has " + std::to_string(claim.worker.size()) +
                                      " bytes: it must have 1 … " +
                                      std::to_string(bounds::task_name_bytes_max));
   }
-  if (claim.lease <= Duration()) {
-    return refuse(Code::invalid, "a lease must last: it is " + to_string(claim.lease));
-  }
+  if (claim.lease > Duration()) return {};
+  return refuse(Code::invalid, "a lease must last: it is " + to_string(claim.lease));
+}
+
+std::optional<Reply> Machine::State::reply_in_vain(const Claim& claim, Instant at) {
+  if (auto refusal = refusal_of(claim)) return refusal;
+  if (claimable(claim.types, at, 1) > 0) return {};
+  return Claimed();
+}
+
+Reply Machine::State::run(const Claim& claim) {
+  if (auto refusal = refusal_of(claim)) return *std::move(refusal);
   std::vector<Runner> race;
   const auto enter = [&](std::uint32_t type) {
     if (const auto found = best(type, now)) race.push_back({.place = found->place, .type = type});

@@ -104,7 +104,7 @@ Reply Machine::State::run(const Complete& complete) {
   }
   Slot& slot = slots[holder.slot];
   stop(holder.slot, Ended::complete);
-  finish(holder.slot, Status::completed);
+  finish(holder.slot, Status::completed, now);
   if (!complete.output.empty()) {
     if (!slot.cold) slot.cold = std::make_unique<Cold>();
     slot.cold->output = Blob(complete.output);
@@ -148,7 +148,7 @@ Reply Machine::State::run(const Reschedule& reschedule) {
              slot.reschedule_count >= slot.max_reschedules) {
     const std::string error = max_reschedules_exceeded(slot.max_reschedules);
     set_error(slot, error);
-    finish(holder.slot, Status::failed);
+    finish(holder.slot, Status::failed, now);
     record(slot, {.reason = Reason::failed, .detail = error});
     ++totals.failed;
   } else {
@@ -258,20 +258,37 @@ void Machine::State::set_next(KeptSchedule kept, Instant next) {
   if (schedule.set.enabled) firings.emplace(next, kept->first);
 }
 
-// The schedule goes on even if its task is refused: else it would try for ever.
-Reply Machine::State::run(const Fire& fire) {
-  if (find(fire.id) != 0) return Submitted{.id = fire.id, .fresh = false};
+// A schedule goes on by its firings alone, whatever the time.
+std::optional<Refusal> Machine::State::refusal_of(const Fire& fire) const {
   const auto found = kept_schedules.find(fire.name);
   if (found == kept_schedules.end()) {
     return refuse(Code::not_found, "there is no schedule '" + fire.name + "'");
   }
+  const Schedule& schedule = found->second;
+  if (schedule.set.enabled && schedule.next == fire.due && fire.next > fire.due) return {};
+  return refuse(Code::refused,
+                "schedule '" + fire.name + "' does not fire for " + to_string(fire.due) +
+                    (schedule.set.enabled ? ": its next time is " + to_string(schedule.next)
+                                          : std::string(": it is disabled")));
+}
+
+std::optional<Reply> Machine::State::reply_in_vain(const Fire& fire, Instant at) {
+  const std::uint32_t number = find(fire.id);
+  if (number == 0) return refusal_of(fire);
+  // What is over by then may be forgotten by then.
+  const Slot& slot = slots[number];
+  const bool stays =
+      slot.status == Status::running ? slot.until > at : status_at(slot, at) == Status::pending;
+  if (!stays) return {};
+  return Submitted{.id = fire.id, .fresh = false};
+}
+
+// The schedule goes on even if its task is refused: else it would try for ever.
+Reply Machine::State::run(const Fire& fire) {
+  if (find(fire.id) != 0) return Submitted{.id = fire.id, .fresh = false};
+  if (auto refusal = refusal_of(fire)) return *std::move(refusal);
+  const auto found = kept_schedules.find(fire.name);
   Schedule& schedule = found->second;
-  if (!schedule.set.enabled || schedule.next != fire.due || fire.next <= fire.due) {
-    return refuse(Code::refused,
-                  "schedule '" + fire.name + "' does not fire for " + to_string(fire.due) +
-                      (schedule.set.enabled ? ": its next time is " + to_string(schedule.next)
-                                            : std::string(": it is disabled")));
-  }
   schedule.last = fire.due;
   set_next(found, fire.next);
   return run(Submit{.id = fire.id, .terms = schedule.set.terms});

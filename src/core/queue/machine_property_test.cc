@@ -286,6 +286,36 @@ void check_waiting(const Machine& machine, const Settings& settings) {
   RC_ASSERT(brought(machine, settings, before) == 0U);
 }
 
+// Whoever looked before a segment said so has seen the same end as who looks behind it.
+void check_expired(const Machine& machine, const Settings& settings) {
+  const Instant at = machine.now() + some_time();
+  Machine written = loaded(bytes_of(machine), settings);
+  written.apply(at, {});
+  for (const Task& task : machine.list({.limit = 1000}, at)) {
+    const auto later = written.find(task.id);
+    if (task.status != Status::expired || !later) continue;
+    RC_ASSERT(later->status == Status::expired);
+    RC_ASSERT(later->completed_at == task.completed_at);
+    RC_ASSERT(written.history(task.id)->versions == machine.history(task.id, at)->versions);
+  }
+}
+
+// What has a reply in vain changes nothing when it is written, and is replied the same.
+void check_vain(const Machine& machine, const Settings& settings, const Command& command) {
+  const Instant at = machine.now() + some_time();
+  const auto reply = machine.reply_in_vain(command, at);
+  RC_CLASSIFY(reply.has_value(), "in vain");
+  if (!reply) return;
+  const bool is_refused = std::holds_alternative<Refusal>(*reply);
+  const std::vector<Command> another = {Claim{.worker = ""}};  // refused too
+  Machine written = loaded(bytes_of(machine), settings);
+  Machine without = loaded(bytes_of(machine), settings);
+  const auto replies = written.apply(at, std::vector<Command>{command});
+  without.apply(at, is_refused ? another : std::vector<Command>());
+  RC_ASSERT(same(replies.at(0), *reply));
+  RC_ASSERT(bytes_of(written) == bytes_of(without));
+}
+
 RC_GTEST_PROP(Machine, DoesWhatAListThatIsSearchedWouldDo, ()) {
   const Settings settings = {.kept = Duration::milliseconds(one_of({0, 50, 400}))};
   Machine machine(0, settings);
@@ -315,6 +345,8 @@ RC_GTEST_PROP(Machine, DoesWhatAListThatIsSearchedWouldDo, ()) {
     RC_ASSERT(bytes_of(twin) == bytes_of(machine));
     if (chance(30)) {
       check_waiting(machine, settings);
+      check_vain(machine, settings, chooser.command());
+      check_expired(machine, settings);
       RC_ASSERT(bytes_of(twin) == bytes_of(machine));
     }
     if (chance(20)) machine = loaded(bytes_of(machine), settings);

@@ -28,6 +28,24 @@ Hold hold_of(Gate::Barrier barrier) {
 
 }  // namespace
 
+void add(Depth& sum, const Depth& more) {
+  sum.pending += more.pending;
+  sum.due += more.due;
+  sum.running += more.running;
+  sum.completed += more.completed;
+  sum.failed += more.failed;
+  sum.cancelled += more.cancelled;
+  sum.expired += more.expired;
+  if (more.oldest_due && (!sum.oldest_due || *more.oldest_due < *sum.oldest_due)) {
+    sum.oldest_due = more.oldest_due;
+  }
+}
+
+std::uint64_t total(const Depth& depth) {
+  return depth.pending + depth.running + depth.completed + depth.failed + depth.cancelled +
+         depth.expired;
+}
+
 // In no order. Visit says whether to go on.
 template <class Visit>
 void Machine::State::each_due(const TypeState& type, const Visit& visit) const {
@@ -172,13 +190,13 @@ std::uint64_t Machine::State::ahead_of(const Slot& slot, Instant at) const {
   return ahead;
 }
 
+// Of several holds the one that lasts longest; what has no end of its own comes last.
 Why Machine::State::why_pending(const Slot& slot, Instant at) const {
   const std::uint32_t worker = types[slot.type].worker;
   Why why = {.worker = worker != 0 ? workers[worker].name : std::string()};
   if (slot.available > at) {
     why.hold = Hold::not_due;
     why.until = slot.available;
-    return why;
   }
   const std::array<std::pair<Scope, Gate::Look>, 3> looks = {{
       {Scope::queue, look_at_queue(at)},
@@ -187,13 +205,16 @@ Why Machine::State::why_pending(const Slot& slot, Instant at) const {
   }};
   for (const auto& [scope, look] : looks) {
     if (look.open()) continue;
+    const bool has_end = look.barrier != Gate::Barrier::running;
+    const bool is_longer =
+        has_end ? !why.until || *why.until < look.until : why.hold == Hold::waits;
+    if (!is_longer) continue;
     why.hold = hold_of(look.barrier);
     why.scope = scope;
     why.name = name_of(scope, scope == Scope::type ? slot.type : slot.key);
-    if (look.barrier != Gate::Barrier::running) why.until = look.until;
-    return why;
+    if (has_end) why.until = look.until;
   }
-  why.ahead = ahead_of(slot, at);
+  if (why.hold == Hold::waits) why.ahead = ahead_of(slot, at);
   return why;
 }
 
@@ -253,6 +274,12 @@ std::size_t Machine::claimable(std::span<const std::string> types, Instant now,
   return state_->claimable(types, std::max(now, state_->now), limit);
 }
 
+std::optional<Reply> Machine::reply_in_vain(const Command& command, Instant now) const {
+  return std::visit(
+      [&](const auto& given) { return state_->reply_in_vain(given, std::max(now, state_->now)); },
+      command);
+}
+
 std::optional<Instant> Machine::next_change(std::span<const std::string> types, Instant now) const {
   return state_->next_change(types, std::max(now, state_->now));
 }
@@ -276,7 +303,7 @@ Status Machine::State::status_at(const Slot& slot, Instant at) const {
 Task Machine::State::task_at(const Slot& slot, Instant at) const {
   Task task = task_of(slot);
   task.status = status_at(slot, at);
-  if (task.status != slot.status) task.completed_at = slot.expires;
+  if (task.status != slot.status) task.updated_at = *(task.completed_at = slot.expires);
   return task;
 }
 
@@ -321,6 +348,12 @@ std::vector<std::uint32_t> Machine::State::next_by_id(const TaskFilter& filter, 
   return found;
 }
 
+bool comes_before(TaskOrder order, const OrderedBy& a, const OrderedBy& b) {
+  if (order == TaskOrder::changed && a.updated != b.updated) return a.updated > b.updated;
+  if (order == TaskOrder::due && a.available != b.available) return a.available < b.available;
+  return a.id < b.id;
+}
+
 std::vector<Task> Machine::list(const TaskFilter& filter, Instant now) const {
   const std::uint32_t type = filter.type.empty() ? 0 : state_->types.find(filter.type);
   const std::uint32_t key = filter.key.empty() ? 0 : state_->keys.find(filter.key);
@@ -331,9 +364,11 @@ std::vector<Task> Machine::list(const TaskFilter& filter, Instant now) const {
            (type == 0 || slot.type == type) && (key == 0 || slot.key == key) &&
            (!filter.updated_after || slot.updated > *filter.updated_after);
   };
+  const auto by = [](const Slot& slot) -> OrderedBy {
+    return {.id = slot.id, .updated = slot.updated, .available = slot.available};
+  };
   const auto before = [&](const Slot& a, const Slot& b) {
-    if (filter.newest_first && a.updated != b.updated) return a.updated > b.updated;
-    return a.id < b.id;
+    return comes_before(filter.order, by(a), by(b));
   };
   const bool pages = filter.after.has_value();
   const auto found =

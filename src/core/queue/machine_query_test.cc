@@ -115,7 +115,7 @@ TEST_F(MachineTest, ListsThoseThatChangedLastFirst) {
   }
   const auto newest = [&](std::size_t limit) {
     std::vector<std::uint32_t> found;
-    for (const Task& task : machine_.list({.limit = limit, .newest_first = true})) {
+    for (const Task& task : machine_.list({.limit = limit, .order = TaskOrder::changed})) {
       found.push_back(number_of(task.id));
     }
     return found;
@@ -124,6 +124,22 @@ TEST_F(MachineTest, ListsThoseThatChangedLastFirst) {
   EXPECT_THAT(newest(2), ElementsAre(4, 2));
   claim(1);  // of the oldest
   EXPECT_THAT(newest(2), ElementsAre(3, 4));
+}
+
+TEST_F(MachineTest, ListsThoseThatWereDueFirst) {
+  std::uint32_t number = 0;
+  for (const int delay : {30, 10, 20, 10}) {
+    one(Submit{.id = id_of(++number), .terms = plain(), .delay = Duration::seconds(delay)});
+  }
+  const auto first = [&](std::size_t limit) {
+    std::vector<std::uint32_t> found;
+    for (const Task& task : machine_.list({.limit = limit, .order = TaskOrder::due})) {
+      found.push_back(number_of(task.id));
+    }
+    return found;
+  };
+  EXPECT_THAT(first(10), ElementsAre(2, 4, 3, 1));
+  EXPECT_THAT(first(2), ElementsAre(2, 4));
 }
 
 TEST_F(MachineTest, ListsNothingOfANameThatNobodyHas) {

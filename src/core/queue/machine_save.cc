@@ -1,10 +1,4 @@
-// The whole state as bytes, and back.
-//
-//   state    = format totals limits schedules gate types keys tasks
-//   format   = version, sequence, time, next arrival
-//   types    = count, each by name: name, the last worker, gate
-//   keys     = count, those with a gate that has not come to rest, by name: name, gate
-//   tasks    = count, each by arrival (slot_bytes.h)
+// The whole state as bytes, and back: docs/formats.md, "State".
 //
 // Everything that can be reckoned from this (orders, lanes, counts) is not written.
 #include <algorithm>
@@ -52,7 +46,9 @@ void read_limits(ByteReader& in, Machine::State& state) {
     const Command command = read_command(in);
     const auto* limit = std::get_if<SetLimit>(&command);
     if (!in.good()) return;
-    if (limit == nullptr || std::holds_alternative<Refusal>(state.run(*limit))) {
+    // Without a number it would be removed.
+    const bool sets = limit != nullptr && (limit->rate > 0 || limit->running > 0);
+    if (!sets || std::holds_alternative<Refusal>(state.run(*limit))) {
       return in.fail("a limit that cannot be set");
     }
   }
@@ -61,7 +57,9 @@ void read_limits(ByteReader& in, Machine::State& state) {
     const Command command = read_command(in);
     const auto* set = std::get_if<SetSchedule>(&command);
     if (!in.good()) return;
-    if (set == nullptr || std::holds_alternative<Refusal>(state.run(*set))) {
+    // Without a time it would be removed.
+    const bool sets = set != nullptr && !set->cron.empty();
+    if (!sets || std::holds_alternative<Refusal>(state.run(*set))) {
       return in.fail("a schedule that cannot be set");
     }
     const auto kept = state.kept_schedules.find(set->name);
@@ -79,7 +77,7 @@ void write_gate(ByteWriter& out, const Gate* gate, Instant now) {
 void read_gate(ByteReader& in, Machine::State& state, Scope scope, std::uint32_t number) {
   if (!read_bool(in)) return;
   Gate& gate = state.make_gate(scope, number);
-  gate.load(in);
+  gate.load(in, state.now);
   if (gate.closed_until() <= state.now) return;
   state.closed.insert({.at = gate.closed_until(), .scope = scope, .number = number});
 }

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/bounds_queue.h"
+#include "core/queue/command_bytes.h"
 #include "core/queue/machine_fixture.h"
 
 namespace pawl::queue {
@@ -70,6 +72,50 @@ TEST_F(SaveTest, ReadsBackWhatItWrote) {
   EXPECT_EQ(again->closings(now()).size(), 2U);
   EXPECT_EQ(again->schedules()[0].last, machine_.schedules()[0].last);
   EXPECT_EQ(again->stats(now()).totals.claimed, machine_.stats(now()).totals.claimed);
+}
+
+// To set it is to remove the one before, which is where the rest of it would go.
+TEST_F(SaveTest, RefusesAScheduleWithoutATime) {
+  ByteWriter out;
+  out.varint(1);  // the format
+  out.varint(0);  // the sequence
+  write_instant(out, now());
+  out.varint(1);  // the next arrival
+  for (int i = 0; i < 10; ++i) out.varint(0);
+  out.varint(0);  // limits
+  out.varint(2);
+  const TaskTerms terms = {.type = "report", .input = "{}"};
+  for (const char* cron : {"@daily", ""}) {
+    write_command(out, SetSchedule{.name = "a", .cron = cron, .zone = "UTC", .terms = terms});
+    write_instant(out, now());
+    write_optional_instant(out, {});
+  }
+  const auto again = load(out.text());
+  ASSERT_FALSE(again.has_value());
+  EXPECT_THAT(again.error().message, HasSubstr("a schedule that cannot be set"));
+}
+
+// Nothing waited for it, so there is nothing to spread, and a snapshot does not have it any more:
+// were it known still, what was read back would refuse what this one takes.
+TEST_F(SaveTest, AKeyThatIsOpenAgainIsForgottenHereToo) {
+  one(Close{.scope = Scope::key,
+            .name = "a",
+            .until = now() + Duration::seconds(5),
+            .spread = Duration::seconds(60)});
+  pass(Duration::seconds(6));
+  tick();
+  auto again = load(bytes());
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  std::vector<Command> closings;
+  for (std::size_t i = 0; i < bounds::queue_limits_max; ++i) {
+    closings.push_back(Close{.scope = Scope::key,
+                             .name = "key" + std::to_string(i),
+                             .until = now() + Duration::hours(1)});
+  }
+  closings.push_back(Close{.scope = Scope::key, .name = "a", .until = now() + Duration::hours(1)});
+  const Reply here = all(closings).back();
+  const Reply there = again->apply(now(), closings).back();
+  EXPECT_EQ(refusal(here), refusal(there));
 }
 
 TEST_F(SaveTest, KnowsEveryStateThatIsCutShort) {

@@ -91,7 +91,7 @@ void Machine::State::close_scope(const ScopeAt& closing, Duration spread) {
   if (closing.at > now) {
     Spread spread_over = {.length = spread};
     if (spread <= Duration()) {
-      const Duration tenth = Duration::nanoseconds((closing.at - now).ns() / 10);
+      const Duration tenth = (closing.at - now) / 10;
       spread_over = {.length = std::min(tenth, bounds::queue_spread_max),
                      .step_max = bounds::queue_spread_step_max};
     }

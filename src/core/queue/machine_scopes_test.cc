@@ -10,6 +10,7 @@
 #include <rapidcheck/gtest.h>
 #include <set>
 
+#include "base/bounds_queue.h"
 #include "core/queue/machine_fixture.h"
 
 namespace pawl::queue {
@@ -44,6 +45,20 @@ TEST_F(ScopesTest, ClosesAKeyAndLetsOthersThrough) {
   pass(Duration::seconds(60));
   EXPECT_THAT(claim(9, {"mail"}), ElementsAre(1));
   EXPECT_THAT(machine_.closings(now()), IsEmpty());
+}
+
+TEST_F(ScopesTest, ClosesNoMoreThanItsBound) {
+  for (std::size_t i = 0; i < bounds::queue_limits_max; ++i) {
+    const auto reply = one(Close{.scope = Scope::key,
+                                 .name = "key" + std::to_string(i),
+                                 .until = now() + Duration::seconds(60)});
+    ASSERT_FALSE(std::holds_alternative<Refusal>(reply)) << i;
+  }
+  const Close further = {
+      .scope = Scope::key, .name = "further", .until = now() + Duration::hours(1)};
+  EXPECT_THAT(refusal(one(further)), HasSubstr("there are 10000 closings"));
+  pass(Duration::seconds(61));
+  EXPECT_FALSE(std::holds_alternative<Refusal>(one(further))) << "they are open again";
 }
 
 TEST_F(ScopesTest, OpensAtOnceWhenClosedUntilThePast) {

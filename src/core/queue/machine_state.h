@@ -100,13 +100,13 @@ struct Machine::State {
   void leave_pending(std::uint32_t number);
   void start(std::uint32_t number, std::uint32_t worker, Duration lease);
   void stop(std::uint32_t number, Ended by);
-  void finish(std::uint32_t number, Status status);
+  void finish(std::uint32_t number, Status status, Instant at);
   void set_due(Slot& slot, bool is_due);
   void record(Slot& slot, Version version);
   void set_error(Slot& slot, std::string_view error);
   void set_input(Slot& slot, std::string_view input);
   void cancel(std::uint32_t number);
-  void expire(std::uint32_t number);
+  void expire(std::uint32_t number, Instant at);
   void retry(std::uint32_t number, const Version& version, Duration not_before);
   std::uint32_t use_key(std::string_view name);
   std::uint32_t use_type(std::string_view name);
@@ -177,6 +177,11 @@ struct Machine::State {
   Reply run(const SetLimit& limit);
   Reply run(const SetSchedule& schedule);
   Reply run(const Fire& fire);
+  std::optional<Reply> reply_in_vain(const Claim& claim, Instant at);
+  std::optional<Reply> reply_in_vain(const Fire& fire, Instant at);
+  static std::optional<Refusal> refusal_of(const Claim& claim);
+  std::optional<Refusal> refusal_of(const Fire& fire) const;
+  std::optional<Reply> reply_in_vain(const auto&, Instant) { return {}; }
   std::vector<std::uint32_t> wanted(std::span<const std::string> names) const;
   struct Held {
     std::uint32_t slot = 0;  // 0: see the answer

@@ -153,7 +153,7 @@ void Machine::State::remove(std::uint32_t number) {
 }
 
 void Machine::State::record(Slot& slot, Version version) {
-  version.at = now;
+  if (version.at == Instant()) version.at = now;
   slot.updated = now;
   if (!slot.past) slot.past = std::make_unique<Past>();
   slot.past->add(version, slot.created);
@@ -202,7 +202,7 @@ void Machine::State::enter_pending(std::uint32_t number, Instant available) {
   slot.updated = now;
   ++types[slot.type].count(Status::pending);
   if (slot.expires != Instant::max()) ++mortal;
-  if (slot.expires <= now) return expire(number);
+  if (slot.expires <= now) return expire(number, now);
   line_up(number);
 }
 
@@ -277,31 +277,32 @@ void Machine::State::stop(std::uint32_t number, Ended by) {
   if (key.gate && key.gate->counts_running()) wake_key(slot.key);
 }
 
-void Machine::State::finish(std::uint32_t number, Status status) {
+void Machine::State::finish(std::uint32_t number, Status status, Instant at) {
   Slot& slot = slots[number];
   slot.status = status;
-  slot.until = now;
+  slot.until = at;
   ++types[slot.type].count(status);
   ++over;
   if (ends.size() > 2 * std::size_t{over} + 64) {
     std::erase_if(ends, [&](const Over& end) { return slots[end.slot].arrival != end.arrival; });
   }
-  ends.push_back({.at = now, .slot = number, .arrival = slot.arrival});
+  const auto behind = std::ranges::upper_bound(ends, at, {}, &Over::at);
+  ends.insert(behind, {.at = at, .slot = number, .arrival = slot.arrival});
 }
 
 // Neither pending nor running any more.
 void Machine::State::cancel(std::uint32_t number) {
-  finish(number, Status::cancelled);
+  finish(number, Status::cancelled, now);
   Slot& slot = slots[number];
   record(slot, {.reason = Reason::cancelled, .detail = slot.cold->cancelled_by.text()});
   ++totals.cancelled;
 }
 
-void Machine::State::expire(std::uint32_t number) {
+void Machine::State::expire(std::uint32_t number, Instant at) {
   leave_pending(number);
   note_gone(slots[number].type);
-  finish(number, Status::expired);
-  record(slots[number], {.reason = Reason::expired});
+  finish(number, Status::expired, at);
+  record(slots[number], {.at = at, .reason = Reason::expired});
   ++totals.expired;
 }
 
@@ -311,7 +312,7 @@ void Machine::State::retry(std::uint32_t number, const Version& version, Duratio
   set_error(slot, version.detail);
   if (slot.cancel_requested) return cancel(number);
   if (version.reason == Reason::failed || slot.retry_count >= slot.max_retries) {
-    finish(number, Status::failed);
+    finish(number, Status::failed, now);
     record(slot, {.reason = Reason::failed, .detail = version.detail});
     ++totals.failed;
     return;

@@ -39,7 +39,8 @@ void Machine::State::end_lives() {
   while (!expiries.empty() && expiries.head().when <= now) {
     const Place place = expiries.head();
     expiries.pop();
-    if (is_live(place, Status::pending)) expire(place.slot);
+    // As it was told by who looked before: of a time that may be long over.
+    if (is_live(place, Status::pending)) expire(place.slot, place.when);
   }
 }
 
@@ -72,6 +73,7 @@ void Machine::State::open_scopes() {
     const ScopeAt closing = *closed.begin();
     closed.erase(closed.begin());
     find_gate(closing.scope, closing.number)->let_go(due_in(closing.scope, closing.number));
+    rest(closing.scope, closing.number);  // sooner than it was to: a snapshot would not have it
   }
 }
 

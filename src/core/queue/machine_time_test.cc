@@ -38,6 +38,19 @@ TEST_F(MachineTest, ExpiresWhatWaitedForLongerThanItsTimeToLive) {
   EXPECT_EQ(lines(1).back(), "Version 2: expired");
 }
 
+TEST_F(MachineTest, ExpiresWhatWasTriedAndWaitsAgain) {
+  for (const std::uint32_t n : {1U, 2U}) {
+    one(Submit{.id = id_of(n), .terms = plain(), .expires = now() + Duration::seconds(10)});
+    claim();
+  }
+  EXPECT_EQ(reschedule(1, Duration::minutes(1)).status, Status::pending) << "it put itself off";
+  EXPECT_EQ(fail(2).status, Status::pending) << "it is retried";
+  pass(Duration::seconds(10));
+  tick();
+  EXPECT_EQ(status(1), Status::expired);
+  EXPECT_EQ(status(2), Status::expired);
+}
+
 TEST_F(MachineTest, LetsARunningTaskLiveAndExpiresItWhenItWouldWaitAgain) {
   one(Submit{.id = id_of(1), .terms = plain(), .expires = now() + Duration::seconds(10)});
   claim();

@@ -93,7 +93,7 @@ class NaiveQueue {
   }
   static Refusal no(Code code) { return {.code = code, .message = "no"}; }
   void note(Row& row, Version version) {
-    version.at = now_;
+    if (version.at == Instant()) version.at = now_;
     version.status = row.task.status;
     version.detail = cut(version.detail, bounds::task_version_detail_bytes_max);
     row.versions.push_back(version);
@@ -122,7 +122,7 @@ class NaiveQueue {
     for (Row& row : rows_) {
       if (row.task.status == Status::pending && row.task.expires_at &&
           *row.task.expires_at <= now_) {
-        end(row, Status::expired, {.reason = Reason::expired});
+        end(row, Status::expired, {.at = *row.task.expires_at, .reason = Reason::expired});
       }
     }
     for (auto& [place, gate] : gates_) {
@@ -143,7 +143,7 @@ class NaiveQueue {
   // States.
   void end(Row& row, Status status, const Version& version) {
     row.task.status = status;
-    row.task.completed_at = now_;
+    row.task.completed_at = version.at == Instant() ? now_ : version.at;
     note(row, version);
   }
   void wait(Row& row, Instant available) {
@@ -243,7 +243,7 @@ class NaiveQueue {
     const std::int64_t due = due_in(place);
     const Duration rest = gate.ramp_ends - gate.next_goes;
     if (now_ < gate.ramp_ends && due > 1) {
-      gate.next_goes = gate.next_goes + Duration::nanoseconds(rest.ns() / due);
+      gate.next_goes = gate.next_goes + rest / due;
     } else {
       gate.next_goes = gate.ramp_ends = {};
     }
@@ -258,7 +258,7 @@ class NaiveQueue {
     gate.spread_said = spread > Duration();
     gate.closed = until > now_ ? until : Instant();
     if (spread <= Duration()) {
-      spread = std::min(Duration::nanoseconds((until - now_).ns() / 10), bounds::queue_spread_max);
+      spread = std::min((until - now_) / 10, bounds::queue_spread_max);
     }
     gate.spread = spread;
   }

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "base/sha256.h"
+#include "base/text.h"
 #include "core/queue/command.h"
 #include "core/queue/task.h"
 
@@ -29,12 +30,6 @@ std::optional<Enum> value_of(std::span<const std::string_view> names, std::strin
   return static_cast<Enum>(found - names.begin() + 1);
 }
 
-int hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  return -1;
-}
-
 }  // namespace
 
 std::string to_string(const TaskId& id) {
@@ -45,8 +40,8 @@ Result<TaskId> parse_task_id(std::string_view text) {
   TaskId id;
   bool fits = text.size() == 2 * id.bytes.size();
   for (std::size_t i = 0; fits && i < id.bytes.size(); ++i) {
-    const int high = hex_value(text[2 * i]);
-    const int low = hex_value(text[2 * i + 1]);
+    const int high = lower_hex_value(text[2 * i]);
+    const int low = lower_hex_value(text[2 * i + 1]);
     fits = high >= 0 && low >= 0;
     id.bytes[i] = static_cast<std::uint8_t>(high << 4 | low);
   }

@@ -73,16 +73,7 @@ class Reading {
   void operator()(Instant& instant) { instant = read_instant(in_); }
   void operator()(std::optional<Instant>& instant) { instant = read_optional_instant(in_); }
   void operator()(Duration& duration) { duration = read_duration(in_); }
-  void operator()(Code& code) {
-    const std::size_t begin = in_.at();
-    const std::uint8_t found = in_.u8();
-    for (const Code known : codes) {
-      if (found != static_cast<std::uint8_t>(known)) continue;
-      code = known;
-      return;
-    }
-    in_.fail("a code is unknown", begin);
-  }
+  void operator()(Code& code) { code = read_code(in_); }
   template <class Enum>
     requires std::is_enum_v<Enum>
   void operator()(Enum& value) {
@@ -105,80 +96,45 @@ class Reading {
   ByteReader& in_;
 };
 
+template <class Visitor, class... Each>
+void all(Visitor& visit, Each&... each) {
+  (visit(each), ...);
+}
+
 template <class Visitor, Of<Task> Value>
 void fields(Visitor& visit, Value& task) {
-  visit(task.id);
-  visit(task.terms);
-  visit(task.status);
-  visit(task.attempt);
-  visit(task.retry_count);
-  visit(task.reschedule_count);
-  visit(task.created_at);
-  visit(task.available_at);
-  visit(task.updated_at);
-  visit(task.expires_at);
-  visit(task.lease_expires_at);
-  visit(task.completed_at);
-  visit(task.fence);
-  visit(task.worker);
-  visit(task.output);
-  visit(task.last_error);
-  visit(task.cancel_requested);
-  visit(task.cancelled_by);
+  all(visit, task.id, task.terms, task.status, task.attempt, task.retry_count,
+      task.reschedule_count, task.created_at, task.available_at, task.updated_at, task.expires_at,
+      task.lease_expires_at, task.completed_at, task.fence, task.worker, task.output,
+      task.last_error, task.cancel_requested, task.cancelled_by);
 }
 
 template <class Visitor, Of<Version> Value>
 void fields(Visitor& visit, Value& version) {
-  visit(version.at);
-  visit(version.status);
-  visit(version.reason);
-  visit(version.worker);
-  visit(version.delay);
-  visit(version.count);
-  visit(version.detail);
+  all(visit, version.at, version.status, version.reason, version.worker, version.delay,
+      version.count, version.detail);
 }
 
 template <class Visitor, Of<History> Value>
 void fields(Visitor& visit, Value& history) {
-  visit(history.versions);
-  visit(history.left_out);
+  all(visit, history.versions, history.left_out);
 }
 
 template <class Visitor, Of<Why> Value>
 void fields(Visitor& visit, Value& why) {
-  visit(why.hold);
-  visit(why.scope);
-  visit(why.name);
-  visit(why.until);
-  visit(why.ahead);
-  visit(why.worker);
+  all(visit, why.hold, why.scope, why.name, why.until, why.ahead, why.worker);
 }
 
 template <class Visitor, Of<Depth> Value>
 void fields(Visitor& visit, Value& depth) {
-  visit(depth.type);
-  visit(depth.pending);
-  visit(depth.due);
-  visit(depth.running);
-  visit(depth.completed);
-  visit(depth.failed);
-  visit(depth.cancelled);
-  visit(depth.expired);
-  visit(depth.oldest_due);
+  all(visit, depth.type, depth.pending, depth.due, depth.running, depth.completed, depth.failed,
+      depth.cancelled, depth.expired, depth.oldest_due);
 }
 
 template <class Visitor, Of<Totals> Value>
 void fields(Visitor& visit, Value& totals) {
-  visit(totals.submitted);
-  visit(totals.claimed);
-  visit(totals.completed);
-  visit(totals.failed);
-  visit(totals.retried);
-  visit(totals.rescheduled);
-  visit(totals.timed_out);
-  visit(totals.cancelled);
-  visit(totals.expired);
-  visit(totals.refused);
+  all(visit, totals.submitted, totals.claimed, totals.completed, totals.failed, totals.retried,
+      totals.rescheduled, totals.timed_out, totals.cancelled, totals.expired, totals.refused);
 }
 
 template <class Visitor, Of<Stats> Value>
@@ -189,21 +145,17 @@ void fields(Visitor& visit, Value& stats) {
 
 template <class Visitor, Of<Closing> Value>
 void fields(Visitor& visit, Value& closing) {
-  visit(closing.scope);
-  visit(closing.name);
-  visit(closing.until);
+  all(visit, closing.scope, closing.name, closing.until);
 }
 
 template <class Visitor, Of<Refusal> Value>
 void fields(Visitor& visit, Value& refusal) {
-  visit(refusal.code);
-  visit(refusal.message);
+  all(visit, refusal.code, refusal.message);
 }
 
 template <class Visitor, Of<Submitted> Value>
 void fields(Visitor& visit, Value& submitted) {
-  visit(submitted.id);
-  visit(submitted.fresh);
+  all(visit, submitted.id, submitted.fresh);
 }
 
 template <class Visitor, Of<Claimed> Value>
@@ -213,10 +165,8 @@ void fields(Visitor& visit, Value& claimed) {
 
 template <class Visitor, Of<Changed> Value>
 void fields(Visitor& visit, Value& changed) {
-  visit(changed.status);
-  visit(changed.available_at);
-  visit(changed.lease_expires_at);
-  visit(changed.cancel_requested);
+  all(visit, changed.status, changed.available_at, changed.lease_expires_at,
+      changed.cancel_requested);
 }
 
 template <class T>
@@ -244,6 +194,16 @@ void read_as_command(ByteReader& in, T& thing) {
 }
 
 }  // namespace
+
+Code read_code(ByteReader& in) {
+  const std::size_t begin = in.at();
+  const std::uint8_t found = in.u8();
+  for (const Code known : codes) {
+    if (found == static_cast<std::uint8_t>(known)) return known;
+  }
+  in.fail("a code is unknown", begin);
+  return Code::internal;
+}
 
 void write_answer(ByteWriter& out, const Task& task) {
   write(out, task);

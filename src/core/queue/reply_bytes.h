@@ -14,8 +14,11 @@
 #include "core/queue/command.h"
 #include "core/queue/machine.h"
 #include "core/queue/task.h"
+#include "pawl/result.h"
 
 namespace pawl::queue {
+
+Code read_code(ByteReader& in);
 
 void write_answer(ByteWriter& out, const Task& task);
 void write_answer(ByteWriter& out, const History& history);

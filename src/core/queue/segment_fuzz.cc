@@ -1,5 +1,6 @@
 // Any bytes, as they are and with the right length and checksum around them: the reader must not
-// crash, and what it reads must be written again as the bytes it was read from.
+// crash, and what it reads must be written again as the bytes it was read from, and bring two
+// machines to the same state.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,9 +9,18 @@
 #include "base/bounds_queue.h"
 #include "base/wire.h"
 #include "core/queue/frame.h"
+#include "core/queue/machine.h"
 #include "core/queue/segment.h"
 
 using namespace pawl::queue;
+
+static std::string state_after(const Segment& segment) {
+  Machine machine(0, {});
+  machine.apply(segment.at, segment.commands);
+  pawl::ByteWriter out;
+  machine.save(out);
+  return out.take();
+}
 
 static void look(std::string_view bytes) {
   const auto segment = parse_segment(bytes);
@@ -19,6 +29,7 @@ static void look(std::string_view bytes) {
     return;
   }
   PAWL_ASSERT(write_segment(*segment, write_commands(segment->commands)) == bytes);
+  PAWL_ASSERT(state_after(*segment) == state_after(*segment));
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

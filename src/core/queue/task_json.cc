@@ -10,6 +10,7 @@
 namespace pawl::queue {
 namespace {
 
+using json::text_or_null;
 using json::Value;
 using Members = std::vector<std::pair<std::string_view, Value>>;
 
@@ -26,14 +27,6 @@ Value decimal(std::int64_t amount, std::int64_t unit) {
     text.append(".").append(fraction);
   }
   return json::Number{std::move(text)};
-}
-
-Value number(std::uint64_t number) {
-  return json::Number{std::to_string(number)};
-}
-
-Value text_or_null(const std::string& text) {
-  return text.empty() ? Value() : Value(text);
 }
 
 // What is no JSON was not written by pawl; it is shown as the text it is.
@@ -78,12 +71,12 @@ Members members_of(const Task& task) {
       {"key", text_or_null(terms.key)},
       {"unique", text_or_null(terms.unique)},
       {"priority", terms.priority},
-      {"attempt", number(task.attempt)},
-      {"retry_count", number(task.retry_count)},
-      {"max_retries", number(terms.max_retries)},
+      {"attempt", task.attempt},
+      {"retry_count", task.retry_count},
+      {"max_retries", terms.max_retries},
       {"retry_policy", to_json(terms.retry)},
-      {"reschedule_count", number(task.reschedule_count)},
-      {"max_reschedules", terms.max_reschedules ? number(*terms.max_reschedules) : Value()},
+      {"reschedule_count", task.reschedule_count},
+      {"max_reschedules", terms.max_reschedules ? Value(*terms.max_reschedules) : Value()},
       {"timeout_seconds", decimal(terms.timeout.ns(), second)},
       {"available_at", exact(task.available_at)},
       {"created_at", exact(task.created_at)},
@@ -91,7 +84,7 @@ Members members_of(const Task& task) {
       {"completed_at", instant_or_null(task.completed_at)},
       {"expires_at", instant_or_null(task.expires_at)},
       {"lease_expires_at", instant_or_null(task.lease_expires_at)},
-      {"fence", number(task.fence)},
+      {"fence", task.fence},
       {"worker_id", text_or_null(task.worker)},
       {"last_error", text_or_null(task.last_error)},
       {"cancel_requested", task.cancel_requested},
@@ -105,15 +98,15 @@ json::Object object_of(Members members) {
   return object;
 }
 
-Value to_json(const Version& version, std::size_t number_) {
+Value to_json(const Version& version, std::size_t number) {
   return json::Object{
-      {"version", number(number_)},
+      {"version", number},
       {"at", exact(version.at)},
       {"status", to_string(version.status)},
       {"reason", to_string(version.reason)},
       {"worker_id", text_or_null(version.worker)},
       {"delay_seconds", decimal(version.delay.ns(), second)},
-      {"count", number(version.count)},
+      {"count", version.count},
       {"detail", text_or_null(version.detail)},
   };
 }
@@ -129,7 +122,7 @@ Value to_json(const History& history) {
   for (std::size_t i = 0; i < history.versions.size(); ++i) {
     versions.push_back(to_json(history.versions[i], version_number(history, i)));
   }
-  return json::Object{{"left_out", number(history.left_out)}, {"versions", std::move(versions)}};
+  return json::Object{{"left_out", history.left_out}, {"versions", std::move(versions)}};
 }
 
 std::string to_lines(const Task& task) {

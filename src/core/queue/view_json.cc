@@ -10,19 +10,12 @@
 namespace pawl::queue {
 namespace {
 
+using json::text_or_null;
 using json::Value;
 
 constexpr std::array<std::string_view, 7> hold_names = {
     "is_over", "running", "not_due", "closed", "rate", "concurrency", "waits"};
 constexpr std::array<std::string_view, 4> limited_names = {"queue", "type", "key", "each_key"};
-
-Value number(std::uint64_t number) {
-  return json::Number{std::to_string(number)};
-}
-
-Value text_or_null(const std::string& text) {
-  return text.empty() ? Value() : Value(text);
-}
 
 Value instant_or_null(const std::optional<Instant>& instant) {
   return instant ? Value(to_string(*instant)) : Value();
@@ -30,22 +23,22 @@ Value instant_or_null(const std::optional<Instant>& instant) {
 
 json::Object object_of(const Depth& depth) {
   return {{"task_type", depth.type},
-          {"pending", number(depth.pending)},
-          {"due", number(depth.due)},
-          {"running", number(depth.running)},
-          {"completed", number(depth.completed)},
-          {"failed", number(depth.failed)},
-          {"cancelled", number(depth.cancelled)},
-          {"expired", number(depth.expired)},
+          {"pending", depth.pending},
+          {"due", depth.due},
+          {"running", depth.running},
+          {"completed", depth.completed},
+          {"failed", depth.failed},
+          {"cancelled", depth.cancelled},
+          {"expired", depth.expired},
           {"oldest_due", instant_or_null(depth.oldest_due)}};
 }
 
 json::Object object_of(const Totals& totals) {
-  return {{"submitted", number(totals.submitted)}, {"claimed", number(totals.claimed)},
-          {"completed", number(totals.completed)}, {"failed", number(totals.failed)},
-          {"retried", number(totals.retried)},     {"rescheduled", number(totals.rescheduled)},
-          {"timed_out", number(totals.timed_out)}, {"cancelled", number(totals.cancelled)},
-          {"expired", number(totals.expired)},     {"refused", number(totals.refused)}};
+  return {{"submitted", totals.submitted}, {"claimed", totals.claimed},
+          {"completed", totals.completed}, {"failed", totals.failed},
+          {"retried", totals.retried},     {"rescheduled", totals.rescheduled},
+          {"timed_out", totals.timed_out}, {"cancelled", totals.cancelled},
+          {"expired", totals.expired},     {"refused", totals.refused}};
 }
 
 }  // namespace
@@ -67,7 +60,7 @@ Value to_json(const Why& why) {
                       {"scope", is_scoped(why) ? Value(to_string(why.scope)) : Value()},
                       {"name", text_or_null(why.name)},
                       {"until", instant_or_null(why.until)},
-                      {"ahead", number(why.ahead)},
+                      {"ahead", why.ahead},
                       {"worker", text_or_null(why.worker)}};
 }
 
@@ -89,7 +82,7 @@ Value to_json(const SetLimit& limit) {
       {"name", text_or_null(limit.name)},
       {"rate", limit.rate > 0 ? Value(std::to_string(limit.rate) + "/" + to_string(limit.period))
                               : Value()},
-      {"running", limit.running > 0 ? number(limit.running) : Value()}};
+      {"running", limit.running > 0 ? Value(limit.running) : Value()}};
 }
 
 // The terms as a task has them that has not begun.

@@ -85,7 +85,7 @@ Effects Machine::charge() {
     }
   }
   // Twice may a renewal be late or lost.
-  renew_every_ = Duration::nanoseconds(shortest.ns() / 3);
+  renew_every_ = shortest / 3;
   effects.add(ChargeLimit{counts_, hold_});
   return effects;
 }
@@ -212,7 +212,7 @@ Effects Machine::on(const TimePassed& event) {
   if (reservation_ != 0 && is_due(renew_at_, renew_every_)) {
     effects.add(RenewLimit{counts_, reservation_, hold_});
   }
-  if (fence_ != 0 && is_due(renew_claim_at_, Duration::nanoseconds(rules_->lease.ns() / 3))) {
+  if (fence_ != 0 && is_due(renew_claim_at_, rules_->lease / 3)) {
     effects.add(RenewClaim{fence_, rules_->lease});
   }
   return effects;

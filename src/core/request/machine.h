@@ -179,6 +179,7 @@ struct Refuse {
 // Asks of the record store. Each is given up when `deadline` has passed: Overdue.
 struct LookUp {
   std::uint64_t ask;
+  std::string fingerprint;
   Duration deadline;
 };
 struct Claim {

@@ -74,7 +74,7 @@ Effects Machine::look_up() {
   state_ = State::looking;
   unprotected_ = false;  // the store may be back
   Effects effects;
-  effects.add(LookUp{++ask_, rules_->store_deadline});
+  effects.add(LookUp{++ask_, fingerprint_, rules_->store_deadline});
   return effects;
 }
 

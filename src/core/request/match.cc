@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::string_view upper_digits = "0123456789ABCDEF";
 
-int hex_value(char c) {
-  if (http::is_digit(c)) return c - '0';
-  const char lower = ascii_lower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 // The byte that the three characters at the front stand for; -1: they are no escape.
 int escaped_byte(std::string_view rest) {
   if (rest.size() < 3 || rest[0] != '%') return -1;

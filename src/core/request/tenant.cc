@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view tenant_prefix = "tenant:";
 constexpr std::string_view anonymous_prefix = "anonymous@";
+constexpr std::string_view address_prefix = "address:";
 constexpr std::size_t short_bytes = 8;  // of a hash: no two keys share them but by chance
 
 std::string_view bytes_of(const Digest& digest) {
@@ -75,6 +76,15 @@ Presented presented_key(const TenantRules& rules, const http::Fields& fields) {
   return {.key = bearer ? rules.api_keys.find(*bearer) : nullptr};
 }
 
+void fill_address_key(std::string& key, const IpAddress& client, int ipv6_prefix) {
+  key.assign(address_prefix);
+  if (client.is_v4()) {
+    append_text(key, client);
+  } else {
+    append_text(key, prefix_of(client, ipv6_prefix));
+  }
+}
+
 void fill_address(Tenant& tenant, const TenantRules& rules, const http::Fields& fields,
                   const IpAddress& peer) {
   tenant.peer.clear();
@@ -85,12 +95,7 @@ void fill_address(Tenant& tenant, const TenantRules& rules, const http::Fields& 
     tenant.address.clear();
     append_text(tenant.address, client);
   }
-  tenant.address_key.assign("address:");
-  if (client.is_v4()) {
-    tenant.address_key.append(tenant.address);
-  } else {
-    append_text(tenant.address_key, prefix_of(client, rules.ipv6_prefix));
-  }
+  fill_address_key(tenant.address_key, client, rules.ipv6_prefix);
 }
 
 void fill_name(Tenant& tenant, std::string_view name) {
@@ -161,9 +166,26 @@ std::string tenant_key(std::string_view name) {
   return std::string(tenant_prefix).append(name);
 }
 
+bool is_anonymous(std::string_view id) {
+  return id.starts_with(anonymous_prefix);
+}
+
+Result<std::string> key_of_id(std::string_view id, int ipv6_prefix) {
+  if (!is_anonymous(id)) return tenant_key(id);
+  const Result<IpAddress> client = parse_ip(id.substr(anonymous_prefix.size()));
+  if (!client) {
+    return failure(Code::invalid, "'" + std::string(id) +
+                                      "' names no client: behind anonymous@ stands the address of "
+                                      "one, such as anonymous@192.0.2.7");
+  }
+  std::string key;
+  fill_address_key(key, *client, ipv6_prefix);
+  return key;
+}
+
 bool is_tenant_name(std::string_view name) {
   return !name.empty() && name.size() <= bounds::tenant_bytes_max && is_visible(name) &&
-         !name.starts_with(anonymous_prefix) && !is_dot_segment(name);
+         !is_anonymous(name) && !is_dot_segment(name);
 }
 
 }  // namespace pawl::request

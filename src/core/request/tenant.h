@@ -23,6 +23,7 @@
 #include "base/address.h"
 #include "base/sha256.h"
 #include "core/http/head.h"
+#include "pawl/result.h"
 
 namespace pawl::request {
 
@@ -81,6 +82,13 @@ bool is_proxy(const TenantRules& rules, const IpAddress& peer);
 
 // By which the requests of a named tenant are counted.
 std::string tenant_key(std::string_view name);
+
+// Does it read as the id of a client that has no name: `anonymous@ADDRESS`?
+bool is_anonymous(std::string_view id);
+
+// The same for whoever logs and audit call `id`: a named tenant, or the client of an address. All
+// of an IPv6 network has one. Errors: invalid, where no address stands behind `anonymous@`.
+Result<std::string> key_of_id(std::string_view id, int ipv6_prefix);
 
 // Visible ASCII, neither empty nor longer than bounds::tenant_bytes_max, and neither something that
 // reads as the id of an anonymous client nor a dot segment.

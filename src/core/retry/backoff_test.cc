@@ -85,7 +85,7 @@ Ends ends(const Policy& policy, int attempt, Duration previous) {
 
 // Within `low` … `high`, and near to both.
 void expect_ends(const Ends& seen, Duration low, Duration high) {
-  const auto near = Duration::nanoseconds((high - low).ns() / 1000);
+  const auto near = (high - low) / 1000;
   EXPECT_GE(seen.least, low);
   EXPECT_LE(seen.least, low + near);
   EXPECT_LE(seen.most, high);

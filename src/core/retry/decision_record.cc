@@ -138,7 +138,7 @@ void add_facts(Writer& to, const Facts& facts) {
 // What is not there stays as it is by default; what else is there makes no sense.
 class Reader {
  public:
-  explicit Reader(const json::Value& object) : from_(object), object_(object) {}
+  explicit Reader(const json::Value& object) : from_(object) {}
 
   void read(std::string_view name, bool& to) {
     if (has(name)) to = from_.truth(name);
@@ -164,11 +164,7 @@ class Reader {
   }
 
   // The member that makes no sense; empty: everything did.
-  std::string wrong() const {
-    if (!from_.wrong().empty()) return from_.wrong();
-    const json::Object* members = object_.if_object();
-    return members != nullptr && members->size() == found_ ? "" : "of another name";
-  }
+  std::string wrong() const { return from_.wrong_among(found_); }
 
  private:
   bool has(std::string_view name) {
@@ -178,7 +174,6 @@ class Reader {
   }
 
   MemberReader from_;
-  const json::Value& object_;
   std::size_t found_ = 0;
 };
 

@@ -27,7 +27,6 @@ class OkxSession {
 
   std::vector<std::string> hear(std::string_view text, Instant now);
   std::vector<std::string> tell(const json::Value& order) const;
-  bool is_subscribed() const { return !subscriptions_.empty(); }
 
  private:
   using Texts = std::vector<std::string>;

@@ -31,7 +31,6 @@ class SaxoTokens {
   // The state as a line of the book, once after each change; empty: none.
   std::string take_change();
   Result<void> restore(const json::Value& value);
-  std::uint64_t refreshes() const { return generation_; }
 
  private:
   bool client_is_good(const Call& call) const;

@@ -136,12 +136,6 @@ std::string text_of(const json::Value& object, std::string_view member) {
   return {};
 }
 
-bool truth_of(const json::Value& object, std::string_view member) {
-  const json::Value* value = object.find(member);
-  const bool* truth = value == nullptr ? nullptr : value->if_bool();
-  return truth != nullptr && *truth;
-}
-
 std::optional<Decimal> decimal_of(const json::Value& object, std::string_view member) {
   const auto plain = without_exponent(text_of(object, member));
   if (!plain) return std::nullopt;

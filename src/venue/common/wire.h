@@ -51,7 +51,6 @@ std::string for_people(std::string_view text);
 
 // Members of an object that nobody vouches for. A text, or the digits of a number; else empty.
 std::string text_of(const json::Value& object, std::string_view member);
-bool truth_of(const json::Value& object, std::string_view member);  // only `true` is
 // A number or a text; "1.5e-7" is read as well.
 std::optional<Decimal> decimal_of(const json::Value& object, std::string_view member);
 // RFC 3339.

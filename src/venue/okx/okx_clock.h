@@ -24,7 +24,7 @@ class VenueClock {
   };
 
   void told(const Telling& telling) {
-    const Duration way = Duration::nanoseconds((telling.answered - telling.asked).ns() / 2);
+    const Duration way = (telling.answered - telling.asked) / 2;
     told_ = Told{.time = telling.venue_time, .at = telling.asked + way};
     doubted_ = false;
   }

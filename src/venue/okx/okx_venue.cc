@@ -85,6 +85,15 @@ Answer canceled_by(Answer answer, const Result<VenueOrder>& order) {
   return answer;
 }
 
+// By OKX's id, or by our own name where that is empty.
+void show(const std::shared_ptr<Caller>& caller, const ChangeAsk& ask, const std::string& order_id,
+          std::move_only_function<void(const Result<VenueOrder>&)> done) {
+  caller->read(order_call(ask.order.instrument, order_id, client_order_id(ask.reference)),
+               [reference = ask.reference, done = std::move(done)](const Reply& shown) mutable {
+                 done(order_in(shown, reference));
+               });
+}
+
 ReadCall account_call(ReadKind kind, const std::string& name, const std::string& query = {}) {
   return {.kind = kind, .name = name, .path = "/api/v5/" + name + query};
 }
@@ -260,11 +269,18 @@ void OkxVenue::cancel(ChangeAsk ask, Done<Answer> done) {
         reply.answer ? change_answer(*reply.answer) : venue::answer_of(reply.answer.error());
     if (answer.sent != Sent::refused || !is_over(answer.code)) return done(std::move(answer));
     if (answer.order_id.empty()) answer.order_id = ask.order_id;
-    caller->read(
-        order_call(ask.order.instrument, ask.order_id, client_order_id(ask.reference)),
-        [answer = std::move(answer), ask, done = std::move(done)](const Reply& shown) mutable {
-          done(canceled_by(std::move(answer), order_in(shown, ask.reference)));
-        });
+    show(caller, ask, ask.order_id,
+         [caller, ask, answer = std::move(answer),
+          done = std::move(done)](const Result<VenueOrder>& order) mutable {
+           const bool is_gone = !order && order.error().code == Code::not_found;
+           if (!is_gone || ask.order_id.empty()) return done(canceled_by(std::move(answer), order));
+           // Where it is there by our own name, the id on record is not its.
+           show(caller, ask, "",
+                [answer = std::move(answer),
+                 done = std::move(done)](const Result<VenueOrder>& ours) mutable {
+                  done(canceled_by(std::move(answer), ours));
+                });
+         });
   });
 }
 

@@ -151,6 +151,18 @@ TEST_F(OkxVenueTest, ACancelOfAnOrderThatIsOverIsAccepted) {
   EXPECT_EQ(cancel("77").sent, Sent::unknown);
 }
 
+TEST_F(OkxVenueTest, ACancelByAWrongIdIsNotTakenForDone) {
+  okx.on("/api/v5/trade/cancel-order", enveloped("1", R"([{"ordId":"","sCode":"51400"}])"));
+  okx.answers[order_path] = [](const HttpRequest& request) {
+    const bool by_id = request.url.find("ordId=12345") != std::string::npos;
+    return by_id ? enveloped("51603", "[]")
+                 : enveloped("0", "[" + order_row("77", "ref1", "live") + "]");
+  };
+  const Answer answer = cancel("12345");
+  EXPECT_EQ(answer.sent, Sent::unknown);
+  EXPECT_EQ(answer.order_id, "77") << "it says whose id it is";
+}
+
 TEST_F(OkxVenueTest, ACancelOfAnOrderThatNeverWasIsRefused) {
   okx.on("/api/v5/trade/cancel-order", enveloped("1", R"([{"ordId":"","sCode":"51400"}])"));
   EXPECT_EQ(cancel("").sent, Sent::refused);

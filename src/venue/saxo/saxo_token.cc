@@ -158,7 +158,7 @@ bool TokenKeeper::State::is_near_end() const {
   Duration margin = bounds::token_margin_max;
   if (tokens_.since) {
     const Duration life = *tokens_.access_ends - *tokens_.since;
-    margin = std::min(margin, Duration::nanoseconds(life.ns() / 4));
+    margin = std::min(margin, life / 4);
   }
   return ports_.clock.wall_now() >= *tokens_.access_ends - margin;
 }
