@@ -40,10 +40,10 @@ compare: build-release ## pawl beside what people use today
 	@tools/compare
 
 sim: build ## the simulator
-	@build/release/pawl_sim
+	@build/release/pawl sim
 
-fuzz: setup ## every fuzzer for SECONDS each (default 60)
-	@tools/test --fuzz-seconds $(SECONDS) fuzz
+fuzz: setup ## every fuzzer for SECONDS each (default 60), with other inputs each time
+	@tools/test --fuzz-seconds $(SECONDS) --fuzz-seed 0 fuzz
 
 format: setup ## clang-format over every .cc and .h
 	@git ls-files -z --cached --others --exclude-standard '*.cc' '*.h' | xargs -0 -r clang-format-19 -i

@@ -180,7 +180,7 @@ def command_of(setup: Setup, folder: Path, audit: Path, port: int) -> list[str]:
     values = {
         "folder": folder, "port": port, "upstream": setup.upstream, "rate": rate,
         # nginx counts by the millisecond: what comes within one is a burst.
-        "burst": 20 if setup.refuses else 1_000_000,
+        "burst": 1 if setup.refuses else 1_000_000,
     }  # fmt: skip
     if setup.name == "nginx":
         return nginx(folder, NGINX.format(**values))

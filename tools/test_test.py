@@ -97,6 +97,8 @@ def test_a_failure_shows_the_output_and_later_steps_still_run(tree: Tree) -> Non
     code, last, output = tree.run("dev", "fast")
     assert (code, last) == (1, "2 passed, 2 failed")
     assert "hello from a_tests" in output and "assert 1 == 2" in output
+    end = output[output.rindex("---- end of") :]
+    assert "failed: Suite.Fails (dev)" in end and "test_two (fast)" in end, "named at the end"
 
 
 def test_a_crash_is_a_failure_with_its_last_output(tree: Tree) -> None:
@@ -158,6 +160,7 @@ def test_fuzzers_count_one_test_each(tree: Tree) -> None:
     code, last, output = tree.run("--fuzz-seconds", "9", "fuzz")
     assert (code, last) == (1, "1 passed, 1 failed")
     assert "found a crash" in output
+    assert "failed: torn_fuzz ended with 77 (fuzz)" in output
     log = (tree.folder / "build" / "test" / "fuzz-calm_fuzz.log").read_text(encoding="utf-8")
     assert "-max_total_time=9" in log and "corpus/calm_fuzz" in log
 

@@ -26,10 +26,10 @@ async function rateOf(ask, seconds, inFlight) {
   let asks = 0;
   const loop = async (seed) => {
     const random = pseudoRandom(seed);
-    while (process.hrtime.bigint() < end) {
+    do {
       for (let i = 0; i < checkTimeEvery; ++i) await ask(random);
       asks += checkTimeEvery;
-    }
+    } while (process.hrtime.bigint() < end); // once at least, however late it begins
   };
   await Promise.all(Array.from({ length: inFlight }, (_, i) => loop(i + 1)));
   return asks / (Number(process.hrtime.bigint() - began) / 1e9);

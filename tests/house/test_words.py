@@ -13,6 +13,7 @@ import tree
 MACHINE = "a path of one machine: make it relative, or take it from the environment"
 HOST = "the host of a package registry: name the package, its tool knows where to find it"
 LATER = "work left for later: do it now, or take it out"
+BOTH = "asked whole, both sides of it, even where the first one decides: put it into parentheses"
 SKIPPED = "a test that may not run: make it fail with what is missing, or remove it"
 
 BANNED = [
@@ -26,6 +27,10 @@ BANNED = [
     (r"\bDIS" + r"ABLED_\w", SKIPPED),
     (r"\bpytest\.(mark\.)?(sk" + r"ip|xf" + r"ail|importorsk" + r"ip)", SKIPPED),
     (r"\bunittest\.sk" + r"ip", SKIPPED),
+    (r"\btest\.(sk" + r"ip|to" + r"do)\b", SKIPPED),
+    (r"\bsk" + r"ip: *true\b", SKIPPED),
+    (r"\bRC_ASS" + r"ERT\(!(\w+) \|\| \*?\1\b", BOTH),
+    (r"\bRC_ASS" + r"ERT\((\w+)\.has_value\(\) \|\| \1\b", BOTH),
 ]
 
 
@@ -75,6 +80,11 @@ def test_the_rule_reports_every_banned_word():
         "pytest.sk" + "ip('no')",
         "pytest.xf" + "ail()",
         "@unittest.sk" + "ip",
+        "test.sk" + "ip('no', () => {})",
+        "{ sk" + "ip: true }",
+        "RC_ASS" + "ERT(!one || one->two == 3);",
+        "RC_ASS" + "ERT(!one || *one > 2);",
+        "RC_ASS" + "ERT(one.has_value() || one.error().code == two);",
     ):
         findings = banned_words("a", f"\n{bad}")
         assert len(findings) == 1 and findings[0].startswith("a:2: "), bad
@@ -82,5 +92,12 @@ def test_the_rule_reports_every_banned_word():
 
 
 def test_the_rule_lets_other_words_be():
-    for good in ("mktemp /tmp/x.XX" + "XXXX", "src/work/x", "networks/", "WORKER_DIS" + "ABLED_BY"):
+    for good in (
+        "mktemp /tmp/x.XX" + "XXXX",
+        "src/work/x",
+        "networks/",
+        "WORKER_DIS" + "ABLED_BY",
+        "RC_ASSERT((!one || *one > 2));",
+        "RC_ASSERT(!one || two);",
+    ):
         assert banned_words("a", good) == [], good

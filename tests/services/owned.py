@@ -207,6 +207,17 @@ def interruptible() -> contextlib.AbstractContextManager[None]:
     return _handling(ENDINGS, interrupt)
 
 
+@contextlib.contextmanager
+def put_off() -> Iterator[None]:
+    """A signal that comes meanwhile is raised at the end of the block: an exception in the middle
+    of starting a process or a thread may be swallowed there."""
+    heard: list[int] = []
+    with _handling(ENDINGS, lambda number, _frame: heard.append(number)):
+        yield
+    if heard:
+        raise Interrupted(heard[0])
+
+
 def undisturbed() -> contextlib.AbstractContextManager[None]:
     """A second Ctrl-C must not cut a clean-up short; it is bounded in time anyway."""
     return _handling(ENDINGS, signal.SIG_IGN)

@@ -29,7 +29,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from owned import STOP_SECONDS, Folder, Interrupted, Process, interruptible, stop, undisturbed
+from owned import (
+    STOP_SECONDS,
+    Folder,
+    Interrupted,
+    Process,
+    interruptible,
+    put_off,
+    stop,
+    undisturbed,
+)
 from servers import ALL, STARTERS, VARIABLES, Service, ServiceError, Start, check_programs
 
 DEFAULT_STATE = Path(__file__).resolve().parents[2] / "build" / "services.json"
@@ -172,21 +181,17 @@ def command_run(state: Path | None, names: Sequence[str], command: Sequence[str]
 
 
 def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """CMD's exit code. A thread starts it: no signal falls between the fork and knowing the pid."""
-    children: list[subprocess.Popen[bytes]] = []
-
-    def start() -> None:
-        children.append(subprocess.Popen(command, env=environment))
-
+    """CMD's exit code."""
+    child: subprocess.Popen[bytes] | None = None
     try:
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(start).result()
-        code = children[0].wait()
+        with put_off():
+            child = subprocess.Popen(command, env=environment)
+        code = child.wait()
     except OSError as error:
         print(f"services: cannot run {command[0]}: {error.strerror}", file=sys.stderr)
         return 127
     except Interrupted as interrupt:
-        for child in children:
+        if child is not None:
             end_child(child, interrupt.number)
         raise
     return code if code >= 0 else 128 - code
