@@ -56,6 +56,7 @@ export function onSignedOut(then: () => void): void {
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   const timeout = AbortSignal.timeout(answerWaitMs);
   const answer = await exchange(path, { signal: either(signal, timeout) });
+  signal?.throwIfAborted(); // whoever asked has left
   return answer.body as T;
 }
 
@@ -119,6 +120,11 @@ async function exchange(path: string, request: RequestInit): Promise<Answer> {
   }
   if (response.status === 401) signedOut();
   throw errorOf(response.status, body);
+}
+
+/** What was thrown, as an answer that did not come. */
+export function asError(thrown: unknown): ApiError {
+  return thrown instanceof ApiError ? thrown : new ApiError(0, "", String(thrown));
 }
 
 export function errorOf(status: number, body: Json): ApiError {

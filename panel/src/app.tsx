@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { ApiError, change, get, onSignedOut, useSession } from "./api";
 import { useRoute } from "./hooks";
-import { follow, useLive, type Connection } from "./live";
+import { follow, tryNow, useLive, type Connection } from "./live";
 import { needsOf } from "./logic/needs";
 import { href, pages, type Page, type Route } from "./logic/route";
 import type { Session } from "./logic/types";
@@ -15,13 +15,14 @@ import { OrderPage } from "./pages/order";
 import { OrdersPage } from "./pages/orders";
 import { OverviewPage } from "./pages/overview";
 import { PoliciesPage } from "./pages/policies";
-import { SignIn } from "./pages/sign_in";
+import { SignIn, type SignedOut } from "./pages/sign_in";
 import { TaskPage } from "./pages/task";
 import { TasksPage } from "./pages/tasks";
 import { TenantPage } from "./pages/tenant";
 import { TenantsPage } from "./pages/tenants";
 import { choose, useTheme } from "./theme";
-import { Failure, Loading } from "./ui/basics";
+import { onSignOutElsewhere, tellOthers } from "./windows";
+import { Failure, Loading, Notice, useBlanks } from "./ui/basics";
 import { Unfinished } from "./ui/dialog";
 import { Guard } from "./ui/guard";
 import { Icon } from "./ui/icons";
@@ -39,7 +40,7 @@ const titles: { [page in Page]: string } = {
 
 type Entry =
   | { state: "asking" }
-  | { state: "signed_out" }
+  | { state: "signed_out"; why: SignedOut }
   | { state: "unreachable"; error: ApiError }
   | { state: "in"; session: Session };
 
@@ -54,12 +55,21 @@ export function App(): JSX.Element {
       enter(await get<Session>("/v1/session"));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      setEntry(error.status === 401 ? { state: "signed_out" } : { state: "unreachable", error });
+      setEntry(
+        error.status === 401 ? { state: "signed_out", why: "" } : { state: "unreachable", error },
+      );
     }
   };
   useEffect(() => {
-    onSignedOut(() => setEntry({ state: "signed_out" }));
+    // A wrong token, or nobody signed in yet, is no session that ended.
+    onSignedOut(() =>
+      setEntry((old) => (old.state === "in" ? { state: "signed_out", why: "over" } : old)),
+    );
     void ask();
+    return onSignOutElsewhere(() => {
+      useSession(null);
+      setEntry({ state: "signed_out", why: "elsewhere" });
+    });
   }, []);
   switch (entry.state) {
     case "asking":
@@ -75,9 +85,14 @@ export function App(): JSX.Element {
         </main>
       );
     case "signed_out":
-      return <SignIn entered={enter} />;
+      return <SignIn why={entry.why} entered={enter} />;
     case "in":
-      return <Shell session={entry.session} leave={() => setEntry({ state: "signed_out" })} />;
+      return (
+        <Shell
+          session={entry.session}
+          leave={() => setEntry({ state: "signed_out", why: "" })}
+        />
+      );
   }
 }
 
@@ -90,7 +105,7 @@ function Shell(props: { session: Session; leave: () => void }): JSX.Element {
   const first = useRef(true);
   useEffect(follow, []);
   useEffect(() => {
-    document.title = `${titles[route.page]} · pawl`;
+    document.title = [...route.names, titles[route.page], "pawl"].join(" · ");
     setMenu(false);
     window.scrollTo(0, 0);
     // Whoever follows a link by keyboard or by ear begins where the page does.
@@ -127,12 +142,12 @@ function PageOf({ route, session }: { route: Route; session: Session }): JSX.Ele
   const [name] = route.names;
   switch (route.page) {
     case "overview":
-      return <OverviewPage />;
+      return <OverviewPage route={route} />;
     case "tenants":
       return name === undefined ? (
         <TenantsPage route={route} session={session} />
       ) : (
-        <TenantPage key={name} tenant={name} session={session} />
+        <TenantPage key={name} tenant={name} route={route} session={session} />
       );
     case "idempotency":
       return <IdempotencyPage route={route} />;
@@ -152,8 +167,6 @@ function PageOf({ route, session }: { route: Route; session: Session }): JSX.Ele
 }
 
 function Navigation({ route, session }: { route: Route; session: Session }): JSX.Element {
-  const { overview } = useLive();
-  const needs = overview ? needsOf(overview).length : 0;
   const absent: Page[] = [];
   if (!session.orders) absent.push("orders");
   if (!session.tasks) absent.push("tasks");
@@ -168,15 +181,22 @@ function Navigation({ route, session }: { route: Route; session: Session }): JSX
         >
           <Icon name={page} />
           <span>{titles[page]}</span>
-          {page === "overview" && needs > 0 && (
-            <b class="count" title="Needs a person">
-              {needs}
-              <span class="hidden"> need a person</span>
-            </b>
-          )}
+          {page === "overview" && <NeedsCount />}
         </a>
       ))}
     </nav>
+  );
+}
+
+function NeedsCount(): JSX.Element | null {
+  const { overview } = useLive();
+  const needs = overview ? needsOf(overview).length : 0;
+  if (needs === 0) return null;
+  return (
+    <b class="count" title="Needs a person">
+      {needs}
+      <span class="hidden"> need a person</span>
+    </b>
   );
 }
 
@@ -192,6 +212,7 @@ function TopBar(props: {
     try {
       await change({ method: "DELETE", path: "/v1/session" });
       useSession(null);
+      tellOthers();
       props.leave();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -205,10 +226,11 @@ function TopBar(props: {
         type="button"
         class="icon-button menu-button"
         aria-expanded={props.menu}
-        aria-label="Pages"
         onClick={props.toggle}
       >
         <Icon name={props.menu ? "close" : "menu"} />
+        <span class="hidden">Pages</span>
+        {!props.menu && <NeedsCount />}
       </button>
       <a class="brand" href={href("overview")}>
         <img src="icon.svg" alt="" width="24" height="24" />
@@ -255,27 +277,29 @@ function Connected({ state }: { state: Connection }): JSX.Element {
 
 function Lost(): JSX.Element | null {
   const { connection, overview } = useLive();
+  const isBlank = useBlanks() > 0;
   if (connection === "asked") return <NotLive />;
   if (connection !== "lost") return null;
+  const again = (
+    <button type="button" class="quiet" onClick={tryNow}>
+      Try now
+    </button>
+  );
   return (
-    <div class="notice warn lost" role="alert">
-      <Icon name="warn" />
-      <div>
-        <strong>pawl does not answer.</strong>{" "}
-        {overview ? "What you see is as it was last heard." : ""} Trying again by itself.
-      </div>
-    </div>
+    <Notice tone="warn" role="alert" class="lost" more={again}>
+      <strong>pawl does not answer.</strong>{" "}
+      {overview && !isBlank && "What you see is as it was last heard."}
+      {isBlank && "What was not heard for this page yet comes when it is back."} Trying again by
+      itself.
+    </Notice>
   );
 }
 
 function NotLive(): JSX.Element {
   return (
-    <div class="notice warn" role="status">
-      <Icon name="warn" />
-      <div>
-        <strong>Too many watch.</strong> pawl answers, but has no live stream left for this page; it
-        asks every few seconds instead.
-      </div>
-    </div>
+    <Notice tone="warn" role="status">
+      <strong>Too many watch.</strong> pawl answers, but has no live stream left for this page; it
+      asks every few seconds instead.
+    </Notice>
   );
 }

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, change, type Answer, type Change } from "./api";
 import { isOpen, left, mayPress, newKey, step, type Deed, type DeedEvent } from "./logic/deed";
 import { words } from "./logic/format";
+import { shared } from "./shared";
 import { tell } from "./ui/toast";
 
 export interface Begun {
@@ -20,8 +21,8 @@ interface End {
 }
 
 const place = "pawl-deeds";
-let begun: Begun[] = restored();
-const listeners = new Set<() => void>();
+const begun = shared(restored());
+export const useBegun = begun.use;
 
 function restored(): Begun[] {
   try {
@@ -33,34 +34,24 @@ function restored(): Begun[] {
 }
 
 function put(next: Begun[]): void {
-  begun = next;
   try {
-    window.sessionStorage.setItem(place, JSON.stringify(begun));
+    window.sessionStorage.setItem(place, JSON.stringify(next));
   } catch {
     // They are there until the page is left.
   }
-  for (const listener of listeners) listener();
+  begun.set(next);
 }
 
-const others = (name: string): Begun[] => begun.filter((each) => each.name !== name);
-const find = (name: string): Begun | undefined => begun.find((each) => each.name === name);
+const others = (name: string): Begun[] => begun.get().filter((each) => each.name !== name);
+const find = (name: string): Begun | undefined =>
+  begun.get().find((each) => each.name === name);
 
 /** Whoever lets it go means something else by the next press. */
 export function letGo(name: string): void {
   put(others(name));
 }
 
-export function useBegun(): Begun[] {
-  const [, redraw] = useState(0);
-  useEffect(() => {
-    const listener = (): void => redraw((n) => n + 1);
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  }, []);
-  return begun;
-}
-
-export function freshKey(): string {
+function freshKey(): string {
   return newKey((bytes) => void window.crypto.getRandomValues(bytes));
 }
 
@@ -92,8 +83,9 @@ function report(name: string, { deed, answer }: End): void {
   if (deed.state === "refused") tell(`${name}: ${deed.reason}`, "bad");
   if (answer === null) return;
   const { body } = answer;
-  const status =
-    body !== null && typeof body === "object" && !Array.isArray(body) ? body["status"] : null;
+  const told = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
+  // Of a change: what the order is at the venue now. Its status says that it was placed.
+  const status = "answer" in told ? told["life"] : told["status"];
   tell(`${name}: ${typeof status === "string" ? words(status) : "done"}.`, "plain");
 }
 
@@ -103,7 +95,7 @@ export async function finish({ name, wanted, deed }: Begun): Promise<void> {
   if (end) report(name, end);
 }
 
-export interface DeedHandle {
+interface DeedHandle {
   deed: Deed;
   strange: Begun | null; // what another form of this name began
   press: () => void;

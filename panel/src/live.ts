@@ -1,10 +1,9 @@
 // The overview as it changes: one stream of server-sent events for the whole panel, which comes
 // back by itself when it was lost.
 
-import { useEffect, useState } from "preact/hooks";
-
 import { get } from "./api";
 import type { Overview } from "./logic/types";
+import { shared } from "./shared";
 
 export type Connection = "connecting" | "live" | "asked" | "lost"; // asked: without a stream
 
@@ -14,26 +13,31 @@ export interface Live {
 }
 
 const waitFirstMs = 1_000;
-const waitMostMs = 10_000;
+const waitMostMs = 3_000; // who looks at the page waits no longer for it to be back
 const askAgainMs = 5_000;
 const silenceMs = 8_000; // a sample comes every second: so long without one is a lost connection
 
-let now: Live = { connection: "connecting", overview: null };
-const listeners = new Set<() => void>();
+const live = shared<Live>({ connection: "connecting", overview: null });
+export const useLive = live.use;
+
+// How far pawl's clock is ahead of the browser's. A second or two are the way's, and numbers that
+// jump.
+let aheadMs = 0;
+const unseenMs = 2_000;
+
+export const pawlNow = (): number => Date.now() + aheadMs;
+
+let ask: () => void = () => {};
+
+/** Asks at once, and not when the wait is over. */
+export const tryNow = (): void => ask();
 
 function tell(next: Partial<Live>): void {
-  now = { ...now, ...next };
-  for (const listener of listeners) listener();
-}
-
-export function useLive(): Live {
-  const [, redraw] = useState(0);
-  useEffect(() => {
-    const listener = (): void => redraw((n) => n + 1);
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  }, []);
-  return now;
+  if (next.overview) {
+    const found = Date.parse(next.overview.at) - Date.now();
+    if (Math.abs(found - aheadMs) > unseenMs) aheadMs = found;
+  }
+  live.set({ ...live.get(), ...next });
 }
 
 /** Follows until the function it returns is called. */
@@ -43,6 +47,7 @@ export function follow(): () => void {
   let wait = waitFirstMs;
   let failures = 0; // streams one after the other that told nothing
   let over = false;
+  let asked = 0; // of two questions under way the last one counts
 
   const stop = (): void => {
     source?.close();
@@ -68,12 +73,14 @@ export function follow(): () => void {
   };
   // An EventSource does not say why it ended: a question shows whether pawl is there, and one that
   // is refused with 401 leads to the sign-in.
-  const ask = async (): Promise<void> => {
+  const question = async (): Promise<void> => {
+    window.clearTimeout(timer);
+    const mine = ++asked;
     const overview = await get<Overview>("/v1/overview").catch(() => null);
-    if (over || document.hidden) return;
+    if (over || document.hidden || mine !== asked) return;
     if (overview === null) {
       tell({ connection: "lost" });
-      timer = window.setTimeout(() => void ask(), wait);
+      timer = window.setTimeout(ask, wait);
       wait = Math.min(wait * 2, waitMostMs);
     } else if (failures < 2) {
       open();
@@ -85,16 +92,18 @@ export function follow(): () => void {
   function ended(): void {
     stop();
     failures += 1;
-    void ask();
+    ask();
   }
   // A browser has six connections for all of its tabs: one that nobody sees must not hold any.
   const look = (): void => (document.hidden ? stop() : open());
 
+  ask = () => void question();
   tell({ connection: "connecting" });
   look();
   document.addEventListener("visibilitychange", look);
   return () => {
     over = true;
+    ask = () => {};
     document.removeEventListener("visibilitychange", look);
     stop();
   };

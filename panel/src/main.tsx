@@ -3,7 +3,8 @@
 import { render } from "preact";
 
 import { App } from "./app";
-import { applyTheme } from "./theme";
+import { followTheme } from "./theme";
+import { drawNothingUnseen } from "./ui/visible";
 import "uplot/dist/uPlot.min.css";
 import "../style/base.css";
 import "../style/shell.css";
@@ -11,7 +12,8 @@ import "../style/parts.css";
 import "../style/content.css";
 import "../style/table.css";
 
-applyTheme();
+followTheme();
+drawNothingUnseen();
 const place = document.getElementById("panel");
 if (place) {
   place.textContent = "";

@@ -3,16 +3,17 @@
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 
-import { ApiError, get } from "./api";
+import { get, type ApiError } from "./api";
+import { whileSeen } from "./while_seen";
 
 export interface Resource<T> {
   data: T | null;
   error: ApiError | null;
-  loading: boolean; // and nothing to show yet
   refresh: () => void;
 }
 
-/** `everyMs` 0: once, and when `mark` changes. A path of null asks for nothing. */
+/** `everyMs` 0: once, and when `mark` changes; what is not there is asked for once too. A path of
+ * null asks for nothing. */
 export function useResource<T>(path: string | null, everyMs = 0, mark = ""): Resource<T> {
   const [seen, setSeen] = useState<{ path: string | null; data: T | null }>({ path, data: null });
   const [error, setError] = useState<ApiError | null>(null);
@@ -21,31 +22,21 @@ export function useResource<T>(path: string | null, everyMs = 0, mark = ""): Res
 
   useEffect(() => {
     if (path === null) return;
-    const leaving = new AbortController();
-    let timer = 0;
-    const ask = async (): Promise<void> => {
-      try {
-        const data = await get<T>(path, leaving.signal);
-        if (leaving.signal.aborted) return;
+    let isThere = true;
+    return whileSeen({
+      ask: async (signal) => {
+        const data = await get<T>(path, signal);
         setSeen({ path, data });
         setError(null);
-      } catch (reason) {
-        if (leaving.signal.aborted) return;
-        setError(reason instanceof ApiError ? reason : new ApiError(0, "", String(reason)));
-      }
-      if (!leaving.signal.aborted) wait();
-    };
-    // Nobody looks at a page that is hidden.
-    const wait = (): void => {
-      if (everyMs > 0) timer = window.setTimeout(document.hidden ? wait : ask, everyMs);
-    };
-    void ask();
-    return () => {
-      leaving.abort();
-      window.clearTimeout(timer);
-    };
+      },
+      failed: (failed) => {
+        isThere = failed.status !== 404;
+        setError(failed);
+      },
+      waitMs: () => (isThere ? everyMs : 0),
+    });
   }, [path, everyMs, mark, asked]);
 
   const data = seen.path === path ? seen.data : null;
-  return { data, error, loading: data === null && error === null, refresh };
+  return { data, error, refresh };
 }

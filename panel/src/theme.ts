@@ -1,53 +1,44 @@
 // Light or dark: as the system has it, until somebody chooses. The choice stays in this browser.
 
-import { useEffect, useState } from "preact/hooks";
+import { shared } from "./shared";
 
-export type Theme = "light" | "dark";
+type Theme = "light" | "dark";
 
 const name = "pawl-theme";
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const listeners = new Set<() => void>();
+let chosen = kept();
+const theme = shared(themeNow());
+export const useTheme = theme.use;
 
-function chosen(): Theme | null {
+function kept(): Theme | null {
   try {
-    const kept = window.localStorage.getItem(name);
-    return kept === "light" || kept === "dark" ? kept : null;
+    const text = window.localStorage.getItem(name);
+    return text === "light" || text === "dark" ? text : null;
   } catch {
     return null; // a browser that keeps nothing
   }
 }
 
-export function themeNow(): Theme {
-  return chosen() ?? (dark.matches ? "dark" : "light");
+function themeNow(): Theme {
+  return chosen ?? (dark.matches ? "dark" : "light");
 }
 
-export function applyTheme(): void {
+function apply(): void {
   document.documentElement.dataset["theme"] = themeNow();
+  theme.set(themeNow());
 }
 
-export function choose(theme: Theme): void {
+export function followTheme(): void {
+  apply();
+  dark.addEventListener("change", apply);
+}
+
+export function choose(wanted: Theme): void {
+  chosen = wanted;
   try {
-    window.localStorage.setItem(name, theme);
+    window.localStorage.setItem(name, wanted);
   } catch {
     // It holds until the page is left.
   }
-  document.documentElement.dataset["theme"] = theme;
-  for (const listener of listeners) listener();
-}
-
-export function useTheme(): Theme {
-  const [theme, setTheme] = useState<Theme>(themeNow());
-  useEffect(() => {
-    const look = (): void => {
-      applyTheme();
-      setTheme(themeNow());
-    };
-    listeners.add(look);
-    dark.addEventListener("change", look);
-    return () => {
-      listeners.delete(look);
-      dark.removeEventListener("change", look);
-    };
-  }, []);
-  return theme;
+  apply();
 }

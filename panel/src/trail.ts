@@ -7,6 +7,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiError, get, query, segment } from "./api";
 import type { AuditPage, AuditRecord, TaskHistory } from "./logic/types";
 import type { TaskVersion } from "./logic/versions";
+import { whileSeen } from "./while_seen";
 
 export interface Trail {
   events: AuditRecord[]; // by their numbers
@@ -57,70 +58,48 @@ async function versionsOf(task: string, signal: AbortSignal): Promise<TaskVersio
 export function useTrail(thread: string, since?: string): Trail {
   const [trail, setTrail] = useState<Trail>(nothing);
   useEffect(() => {
-    const leaving = new AbortController();
     const found = new Map<number, AuditRecord>();
     const start: Place = since ? { since } : { after: 0 };
-    let place = start;
-    let timer = 0;
+    let place: Place | null = null; // nothing was read yet
     const names = new Set([thread]);
     let known = 1; // names that it was looked for by, from the start to its place
     const followed = (): string[] => [...names].slice(0, namesMost);
-    const ask = (from: Place): Promise<AuditPage> => {
+    const read = async (from: Place, signal: AbortSignal): Promise<AuditPage> => {
       const asked = { thread: followed().join(" "), limit: 1000, ...from };
-      return get(`/v1/audit${query(asked)}`, leaving.signal);
-    };
-    const take = (page: AuditPage): void => {
+      const page = await get<AuditPage>(`/v1/audit${query(asked)}`, signal);
       for (const event of page.events) {
         found.set(event.seq, event);
         for (const name of partsOf(event)) names.add(name);
       }
       const events = [...found.values()].sort((a, b) => a.seq - b.seq);
-      setTrail((old) => ({
-        ...old,
-        events,
-        names: names.size,
-        looked: page.next,
-        error: null,
-      }));
-    };
-    const goOn = async (): Promise<void> => {
-      for (let more = true; more;) {
-        const page = await ask(place);
-        take(page);
-        more = page.more;
-        place = { after: page.next };
-        if (more || followed().length === known) continue;
-        // What goes by a name that was found on the way may stand in a piece that was read by then.
-        more = true;
-        known = followed().length;
-        place = start;
-      }
-      const tasks = followed().filter((name) => taskId.test(name));
-      const versions = await Promise.all(tasks.map((task) => versionsOf(task, leaving.signal)));
-      setTrail((old) => ({ ...old, versions: versions.flat(), over: true }));
-    };
-    const look = (first: Promise<void>): void => {
-      first.then(goOn).then(again, (error: unknown) => {
-        if (leaving.signal.aborted || !(error instanceof ApiError)) return;
-        setTrail((old) => ({ ...old, over: true, error }));
-        again();
-      });
-    };
-    // Nobody looks at a page that is hidden.
-    const again = (): void => {
-      const next = (): void => (document.hidden ? again() : look(Promise.resolve()));
-      timer = window.setTimeout(next, againMs);
-    };
-    const takeNewest = async (): Promise<void> => {
-      take(await ask({}));
-      known = followed().length;
+      setTrail((old) => ({ ...old, events, names: names.size, looked: page.next, error: null }));
+      return page;
     };
     setTrail(nothing);
-    look(since ? Promise.resolve() : takeNewest());
-    return () => {
-      leaving.abort();
-      window.clearTimeout(timer);
-    };
+    return whileSeen({
+      ask: async (signal) => {
+        if (place === null && !since) {
+          await read({}, signal); // the newest
+          known = followed().length;
+        }
+        place ??= start;
+        for (let more = true; more;) {
+          const page = await read(place, signal);
+          more = page.more;
+          place = { after: page.next };
+          if (more || followed().length === known) continue;
+          // What goes by a name that was found on the way may stand in a piece that was read.
+          more = true;
+          known = followed().length;
+          place = start;
+        }
+        const tasks = followed().filter((name) => taskId.test(name));
+        const versions = await Promise.all(tasks.map((task) => versionsOf(task, signal)));
+        setTrail((old) => ({ ...old, versions: versions.flat(), over: true }));
+      },
+      failed: (error) => setTrail((old) => ({ ...old, over: true, error })),
+      waitMs: () => againMs,
+    });
   }, [thread, since]);
   return trail;
 }

@@ -4,8 +4,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { inOrderOf, matches, sorted, turned } from "../src/logic/order";
-import { nextPlans, rankOf, rowsOf, shareOf } from "../src/logic/usage";
-import { inSight } from "../src/logic/window";
+import {
+  FullOfLate,
+  limitsOf,
+  nextPlans,
+  rankOf,
+  rowsOf,
+  shareOf,
+  upTo,
+  wasSeen,
+} from "../src/logic/usage";
+import { inSight, leastRem } from "../src/logic/window";
+
+test("columns need their least widths, gaps and edges", () => {
+  assert.equal(leastRem(["minmax(8rem, 1.3fr)", "7.9rem", "minmax(0, 1fr)"]), 15.9 + 2 * 1.1 + 3);
+});
 
 test("the rows in sight are drawn, and some beyond", () => {
   assert.deepEqual(inSight(10_000, 44, 0, 440, 2), {
@@ -95,4 +108,70 @@ test("the next plan is told by bucket where they differ", () => {
     "The next plan is pro for a, max for c.",
   );
   assert.equal(nextPlans([bucket("a", null)]), "");
+});
+
+test("who sits at a limit stays there while one slot comes free, and leaves it behind", () => {
+  const full = new FullOfLate();
+  const at = (used, second) => {
+    const buckets = [{ bucket: "calls", used, limit: 10, near: used >= 8 }];
+    full.note({ tenant: "acme", buckets }, second * 1000);
+    return full.has("acme", "calls");
+  };
+  assert.equal(at(9, 0), false, "not at the limit yet");
+  assert.equal(at(10, 2), true);
+  assert.equal(at(9, 4), true, "a slot has come free");
+  assert.equal(at(10, 6), true);
+  assert.equal(at(9, 36), true);
+  assert.equal(at(9, 37), false, "for so long nothing took the slot");
+  assert.equal(at(10, 40), true);
+  assert.equal(at(3, 42), false, "it was reset");
+  assert.equal(full.has("globex", "calls"), false);
+});
+
+test("a tenant that settings name alone was not seen", () => {
+  const tenants = [
+    { tenant: "acme", plan: "free", last_seen: "2026-01-01T00:00:00Z" },
+    { tenant: "initech", plan: "tiny", last_seen: null },
+  ];
+  assert.deepEqual(
+    ["acme", "initech", "nobody"].map((tenant) => wasSeen(tenants, tenant)),
+    [true, false, false],
+  );
+});
+
+test("a plan gives its own rates, and else those of the buckets", () => {
+  const policies = {
+    limits: [
+      { name: "calls", rule: "10/1h" },
+      { name: "shy", rule: "3/1h" },
+    ],
+    plans: [{ plan: "pro", rates: [{ bucket: "calls", rate: "1000/1h" }] }],
+  };
+  const usage = { buckets: [{ bucket: "calls" }, { bucket: "shy", shadow: true }] };
+  const shy = ["shy", "3/1h, in shadow: never refuses"];
+  assert.deepEqual(limitsOf("pro", policies, usage), [["calls", "1000/1h"], shy]);
+  assert.deepEqual(limitsOf("free", policies, usage), [["calls", "10/1h"], shy]);
+});
+
+test("a history ends with what is used now, of the buckets it has", () => {
+  const history = {
+    step_seconds: 10,
+    times: [10, 20, 30],
+    buckets: [
+      { bucket: "a", used: [1, 2, 3], limit: [9, 9, 9] },
+      { bucket: "gone", used: [1, 1, 1], limit: [5, 5, 5] },
+    ],
+  };
+  const now = [
+    { bucket: "new", used: 1, limit: 2 },
+    { bucket: "a", used: 7, limit: 10 },
+  ];
+  const grown = upTo(history, 35, now);
+  assert.deepEqual(grown.times, [10, 20, 30, 35]);
+  assert.deepEqual(grown.buckets[0], { bucket: "a", used: [1, 2, 3, 7], limit: [9, 9, 9, 10] });
+  assert.deepEqual(grown.buckets[1].used, [1, 1, 1, null]);
+  assert.equal(grown.buckets.length, 2);
+  assert.deepEqual(upTo(history, 30, now).times, [10, 20, 30]);
+  assert.deepEqual(upTo(history, 30, now).buckets[0].used, [1, 2, 7]);
+  assert.deepEqual(upTo({ ...history, times: [], buckets: [] }, 5, now).times, [5]);
 });

@@ -32,14 +32,19 @@ test("nothing needs a person where all is well", () => {
   assert.deepEqual(needsOf(calm), []);
 });
 
+test("who looks why a task is overdue sees that task first", () => {
+  const queue = { pending: 9, due: 2, running: 0, failed: 0, oldest_due_seconds: 600 };
+  assert.equal(needsOf({ ...calm, queue })[0].link, "#/tasks?status=pending&order=due");
+});
+
 test("what is bad comes before what is a warning", () => {
   const needs = needsOf({
     ...calm,
     orders: { unresolved: 2, left_open: 1, under_way: 0, quota: null },
     queue: { pending: 9, due: 2, running: 0, failed: 3, oldest_due_seconds: 600 },
     breakers: [
-      { name: "shop", state: "open" },
-      { name: "mail", state: "half_open" },
+      { name: "shop", state: "open", since: "2025-12-31T22:00:00Z" },
+      { name: "mail", state: "half_open", since: "2025-12-31T23:59:00Z" },
     ],
     stores: [{ name: "Limits", state: "degraded", detail: "lost" }],
     retries: { last_minute: 99, alert: true, categories: {} },
@@ -60,6 +65,8 @@ test("what is bad comes before what is a warning", () => {
     ],
   );
   assert.equal(needs[0].title, "2 orders unresolved");
+  assert.equal(needs[2].link, "#/audit?type=retry_attempt", "where the failures stand");
+  assert.match(needs[2].detail, /^For 2 h calls to it are held back/);
   assert.equal(needs[0].link, "#/orders?show=unresolved");
   assert.equal(needs[1].title, "1 write of unknown outcome");
   assert.match(needs[1].detail, /executed it\./);

@@ -6,7 +6,8 @@ import { after, before, test } from "node:test";
 import { axe, fillOrder, Stack, waitFor, withStack } from "./stack.mjs";
 
 const ids = {};
-const held = withStack({ before, after }, {}, async (stack) => {
+const held = withStack({ before, after }, { hook: "/hook" }, async (stack) => {
+  await stack.ask("/v1/webhooks/events", { id: "evt-1", type: "test" }); // a record of no tenant
   for (let i = 0; i < 9; i++) await stack.send("/x", { method: "POST", key: `k${i}`, body: "{}" });
   await stack.send("/fail", { method: "POST", key: "lost", body: "{}" });
   await stack.order("ref-1");
@@ -66,10 +67,12 @@ for (const [colorScheme, width] of [
 test("the sign-in has none either, nor have pages where nothing ever happened", async () => {
   const stack = await Stack.start();
   try {
-    const page = await stack.browse();
-    await page.goto(stack.panel);
-    await page.getByLabel("Token").waitFor();
-    assert.deepEqual(await findings(page), []);
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await stack.browse({ colorScheme });
+      await page.goto(stack.panel);
+      await page.getByLabel("Token").waitFor();
+      assert.deepEqual(await findings(page), [], colorScheme);
+    }
     const inside = await stack.signIn();
     for (const hash of ["#/tenants", "#/idempotency", "#/orders", "#/tasks"]) {
       await inside.goto(stack.panel + hash);
@@ -96,24 +99,62 @@ const dialogs = [
   ["#/audit", /Allowed by the limits|Order confirmed|Request ended/],
 ];
 
-test("no dialog has one, and each gives the focus back", async () => {
+for (const colorScheme of ["light", "dark"]) {
+  test(`no dialog has one, and each gives the focus back, ${colorScheme}`, async () => {
+    const page = await held.stack.signIn({ colorScheme });
+    for (const [hash, name, inside] of dialogs) {
+      await page.goto(held.stack.panel + hash);
+      await settled(page);
+      const opener = page.getByRole("button", { name }).first();
+      await opener.focus();
+      await page.keyboard.press("Enter");
+      const dialog = page.getByRole("dialog");
+      await dialog.waitFor();
+      if (inside) await dialog.getByRole("button", { name: inside }).click();
+      const isInForm = await page.evaluate(() => document.activeElement.closest("form") !== null);
+      assert.equal(isInForm, (await dialog.locator("form").count()) > 0, `focus of ${name}`);
+      const { top, bottom } = await dialog.evaluate((each) => each.getBoundingClientRect());
+      assert.ok(Math.abs(top - (900 - bottom)) < 4, `${name} stands in the middle`);
+      assert.deepEqual(await findings(page), [], String(name));
+      const text = await opener.evaluate((element) => element.textContent);
+      await page.keyboard.press("Escape");
+      await waitFor(async () => (await dialog.count()) === 0, "the dialog to close");
+      const focused = await page.evaluate(() => document.activeElement.textContent);
+      assert.equal(focused, text);
+    }
+  });
+}
+
+test("a record of nobody's in particular has no link to a tenant", async () => {
   const page = await held.stack.signIn();
-  for (const [hash, name, inside] of dialogs) {
-    await page.goto(held.stack.panel + hash);
-    await settled(page);
-    const opener = page.getByRole("button", { name }).first();
-    await opener.focus();
-    await page.keyboard.press("Enter");
-    const dialog = page.getByRole("dialog");
-    await dialog.waitFor();
-    if (inside) await dialog.getByRole("button", { name: inside }).click();
-    assert.deepEqual(await findings(page), [], String(name));
-    const text = await opener.evaluate((element) => element.textContent);
-    await page.keyboard.press("Escape");
-    await waitFor(async () => (await dialog.count()) === 0, "the dialog to close");
-    const focused = await page.evaluate(() => document.activeElement.textContent);
-    assert.equal(focused, text);
+  await page.goto(`${held.stack.panel}#/idempotency?key=evt-1`);
+  const row = page.getByRole("row").filter({ hasText: "evt-1" });
+  await row.getByText("–").last().waitFor();
+  assert.equal(await row.getByRole("link").count(), 0);
+  await row.getByRole("button").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("pawl's own").waitFor();
+  assert.equal(await dialog.getByRole("link").count(), 0);
+  assert.equal(await dialog.getByRole("button", { name: "Forget the key" }).count(), 0);
+});
+
+test("buttons say by ear what they are about, and the title which page it is", async () => {
+  const { stack } = held;
+  for (const name of ["b", "c"])
+    await stack.ask("/v1/queue/close", { scope: "key", name, for_seconds: 60 });
+  const page = await stack.signIn();
+  for (const [hash, button, title] of [
+    ["#/tenants/acme", "Reset calls", "acme · Tenants · pawl"],
+    ["#/tasks", "Open now: key c", "Tasks · pawl"],
+    ["#/orders/ref-1", "Cancel", "ref-1 · Orders · pawl"],
+    [`#/tasks/${ids.task}`, "Cancel", `${ids.task} · Tasks · pawl`],
+  ]) {
+    await page.goto(stack.panel + hash);
+    await page.getByRole("button", { name: button, exact: true }).waitFor();
+    assert.equal(await page.title(), title);
   }
+  for (const name of ["b", "c"])
+    await stack.ask("/v1/queue/close", { scope: "key", name, for_seconds: 0 });
 });
 
 test("where what opened a dialog is gone, the page has the focus", async () => {
@@ -195,11 +236,62 @@ test("the keyboard gets everywhere", async () => {
   );
 });
 
+test("on a phone what can be done stands in order, and orders are told whole", async () => {
+  const { stack } = held;
+  const page = await stack.signIn({ viewport: { width: 360, height: 740 } });
+  const box = (name) => page.getByRole("button", { name, exact: true }).boundingBox();
+  const end = ({ x, width }) => Math.round(x + width);
+  await page.goto(`${stack.panel}#/tenants/acme`);
+  const [calls, shy] = [await box("Reset calls"), await box("Reset shy")];
+  assert.equal(end(calls), end(shy));
+  for (const numbers of await page.locator(".bucket-numbers").all()) {
+    const { x, y, width, height } = await numbers.boundingBox();
+    const reset = [calls, shy].find((each) => each.y < y + height && y < each.y + each.height);
+    assert.ok(reset && x + width <= reset.x, "beside its button");
+  }
+  for (const [hash, one, other] of [
+    ["#/orders/ref-2", "Reconcile", "Resolve"],
+    ["#/orders", "Reconcile all", "Place an order"],
+  ]) {
+    await page.goto(stack.panel + hash);
+    const [left, right] = [await box(one), await box(other)];
+    assert.equal(left.y, right.y, `${hash}: ${one} and ${other}`);
+    const heading = await page.getByRole("heading", { level: 1 }).boundingBox();
+    assert.ok(left.y >= heading.y + heading.height);
+  }
+  const terms = page.getByText("buy 0.1 BTC-USDT-SWAP, limit 40000").first();
+  assert.equal(await terms.evaluate((each) => each.scrollWidth - each.clientWidth), 0);
+});
+
 test("on a phone the pages are behind a button", async () => {
   const page = await held.stack.signIn({ viewport: { width: 360, height: 740 } });
-  await page.getByRole("button", { name: "Pages" }).click();
+  const pages = page.getByRole("button", { name: "Pages" });
+  await pages.getByText("need a person").waitFor();
+  await pages.click();
   await page.getByRole("link", { name: "Policies" }).click();
-  await page.getByRole("heading", { name: "Policies" }).waitFor();
+  await page.getByRole("heading", { name: "Policies", exact: true }).waitFor();
+});
+
+test("the bar on top keeps its height on a phone, also without a connection", async () => {
+  const page = await held.stack.signIn({ viewport: { width: 360, height: 740 } });
+  const bar = page.locator("header.top");
+  await page.getByText("Live", { exact: true }).waitFor();
+  const { height } = await bar.boundingBox();
+  await page.evaluate(() => {
+    document.querySelector(".connection").textContent = "Disconnected";
+  });
+  assert.equal((await bar.boundingBox()).height, height);
+});
+
+test("no record of the log is cut where there is room for it", async () => {
+  const page = await held.stack.signIn();
+  await page.goto(`${held.stack.panel}#/audit`);
+  const titles = page.locator(".table-view .stack > .link");
+  await titles.first().waitFor();
+  const cut = await titles.evaluateAll((all) =>
+    all.filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.textContent),
+  );
+  assert.deepEqual(cut, []);
 });
 
 test("the theme that was chosen stays", async () => {

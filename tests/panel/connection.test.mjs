@@ -1,5 +1,6 @@
 // Goal: a page says whether it is live, comes back by itself, and leaves room for other pages.
 // Method: a pawl without a token that is killed, held still, watched by many and by many tabs.
+import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { turnTo, waitFor, withStack } from "./stack.mjs";
@@ -25,9 +26,38 @@ test("a lost connection is told, what was heard stays, and it comes back by itse
   await page.getByText("Disconnected").waitFor();
   await page.getByText("What you see is as it was last heard.").waitFor();
   await shown.getByText("Allowed").waitFor();
+  await page.getByText("Whether something needs a person is not known.").waitFor();
+  for (const name of ["Tenants", "Idempotency", "Orders", "Tasks", "Audit", "Policies"]) {
+    await page.getByRole("link", { name, exact: true }).click();
+    await page.getByText("Not known yet").first().waitFor();
+    await page.getByText("What was not heard for this page yet comes when it is back.").waitFor();
+    assert.equal(await page.getByText("as it was last heard").count(), 0);
+  }
+  await page.getByRole("link", { name: "Tenants" }).click();
   await stack.serve();
   await live(page);
+  await page.getByText("No tenants yet").waitFor();
   await waitFor(async () => (await page.getByText("pawl does not answer.").count()) === 0, "calm");
+});
+
+test("that pawl is back is seen within seconds, and at once where asked", async () => {
+  const { stack } = held;
+  const page = await look();
+  const asked = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("/v1/overview")) asked.push(Date.now());
+  });
+  await stack.kill();
+  await page.getByText("Disconnected").waitFor();
+  await page.waitForTimeout(12_000);
+  const waits = asked.slice(1).map((at, i) => at - asked[i]);
+  assert.ok(Math.max(...waits) < 4_000, `asked every ${waits} ms`);
+  const before = asked.length;
+  await page.getByRole("button", { name: "Try now" }).click();
+  await page.getByRole("button", { name: "Try now" }).click();
+  await waitFor(() => asked.length >= before + 2, "a question at once");
+  await stack.serve();
+  await live(page);
 });
 
 test("a pawl that says nothing is a lost connection too", async () => {

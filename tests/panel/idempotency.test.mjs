@@ -26,12 +26,13 @@ const row = (page, key) => page.getByRole("row").filter({ hasText: key });
 test("records have state, replays and age, and are filtered by key and tenant", async () => {
   const page = await records();
   await row(page, "twice").getByText("done").first().waitFor();
+  await row(page, "twice").getByRole("cell", { name: "1", exact: true }).waitFor();
   await row(page, "lost-1").getByText("unknown").first().waitFor();
   await page.getByRole("searchbox", { name: "Key" }).fill("twi");
   await waitFor(async () => (await page.getByRole("row").count()) === 2, "one record");
   await page.getByRole("searchbox", { name: "Key" }).fill("");
   await page.getByRole("searchbox", { name: "Tenant" }).fill("nobody");
-  await page.getByText("None is like that").first().waitFor();
+  await page.getByText("No matching records").first().waitFor();
 });
 
 test("what was answered without being executed is listed", async () => {
@@ -39,6 +40,15 @@ test("what was answered without being executed is listed", async () => {
   await page.getByRole("button", { name: "Not executed again" }).click();
   const hits = page.getByRole("table", { name: "Writes that were not executed again" });
   await hits.getByText("replayed").first().waitFor();
+});
+
+test("on a phone each says which key it was, and opens", async () => {
+  const page = await held.stack.signIn({ viewport: { width: 360, height: 740 } });
+  await page.goto(`${held.stack.panel}#/idempotency?show=hits`);
+  const hit = page.getByRole("row").filter({ hasText: "twice" });
+  await hit.getByText("POST /orders").last().waitFor();
+  await hit.getByRole("button", { name: "twice" }).click();
+  await page.getByRole("dialog").getByText("replayed").waitFor();
 });
 
 test("an unknown outcome needs a person, who settles it", async () => {
@@ -51,6 +61,7 @@ test("an unknown outcome needs a person, who settles it", async () => {
   await page.getByLabel("How do you know?").fill("it is in the books");
   await page.getByRole("button", { name: "Put on record" }).dblclick();
   await page.getByText("The outcome is on record.").first().waitFor();
+  await page.getByRole("region", { name: "Counted since pawl started" }).waitFor();
   await page.getByRole("button", { name: "Records", exact: true }).click();
   await row(page, "lost-1").getByText("done").first().waitFor();
   const { events } = await held.stack.ask("/v1/audit?type=idempotency&limit=1000");
@@ -77,4 +88,13 @@ test("a key is forgotten once, although the button is pressed twice", async () =
   await page.getByText("The key was forgotten.").first().waitFor();
   assert.equal(await held.stack.times("idempotency clear"), 1);
   await waitFor(async () => (await row(page, "lost-2").count()) === 0, "the record to go");
+});
+
+test("where no key is of unknown end, that is said", async () => {
+  const page = await held.stack.signIn();
+  await page.route("**/v1/idempotency?*", (route) =>
+    route.fulfill({ json: { records: [], hits: [] } }),
+  );
+  await page.goto(`${held.stack.panel}#/idempotency?show=unknown`);
+  await page.getByText("The outcome of every key is known.").waitFor();
 });

@@ -52,7 +52,7 @@ test("traffic shows in numbers and in plots, by itself", async () => {
   ]) {
     await page.getByRole("button", { name: span, exact: true }).click();
     await page.getByRole("heading", { name: text }).waitFor();
-    const some = /allowed: now [\d.–]+, at most (?!0\.0)/;
+    const some = /allowed: mean of the last .+ [\d.–]+, at most (?!0\.0)/;
     await waitFor(async () => some.test(await plot.getAttribute("aria-label")), text);
   }
   assert.deepEqual(page.complaints, []);
@@ -73,6 +73,80 @@ test("a plot tells what was when, to the pointer and to the keyboard", async () 
   await waitFor(async () => (await figure.getByText(/UTC/).textContent()) > first, "the last");
   await figure.getByRole("img").blur();
   await figure.getByText("now", { exact: true }).waitFor();
+});
+
+test("the span that was chosen is kept by a reload, also that of a tenant", async () => {
+  const { stack } = held;
+  await stack.send("/x", { tenant: "busy" });
+  const page = await stack.signIn();
+  for (const [hash, text] of [
+    ["#/overview", "The last hour"],
+    ["#/tenants/busy", "Used in the last hour"],
+  ]) {
+    await page.goto(stack.panel + hash);
+    await page.getByRole("button", { name: "1h", exact: true }).click();
+    await page.getByRole("heading", { name: text }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: text }).waitFor();
+    await page.getByRole("button", { name: "15m", exact: true }).click();
+    await page.waitForURL((url) => url.hash === hash);
+  }
+});
+
+test("looking at a plot moves nothing on the page", async () => {
+  const times = Array.from({ length: 90 }, (_, i) => 1_800_000_000 + 240 * i);
+  const line = (value) => times.map((_, i) => (i < 80 ? value : 0));
+  const series = { allowed: line(1234), refused: line(99.9), replayed: line(12_300) };
+  for (let i = 0; i < 6; i++) series[`retry.C${i}`] = line(1000 + i);
+  series["queue.oldest"] = line(35_999);
+  for (const width of [1280, 360]) {
+    const page = await held.stack.signIn({ viewport: { width, height: 900 } });
+    await page.route("**/v1/series?span=*", (route) =>
+      route.fulfill({ json: { step_seconds: 240, times, series } }),
+    );
+    await page.getByText("Live", { exact: true }).first().waitFor();
+    for (const span of ["1h", "1d"]) {
+      await page.getByRole("button", { name: span, exact: true }).click();
+      const figures = page.getByRole("figure");
+      await waitFor(async () => (await figures.count()) === 4, "the plots");
+      const heights = () =>
+        page
+          .locator(".plots .card, .legend")
+          .evaluateAll((all) => all.map((each) => each.clientHeight));
+      const before = await heights();
+      for (const area of await figures.getByRole("img").all()) {
+        await area.scrollIntoViewIfNeeded();
+        const { x, y, width: wide, height } = await area.boundingBox();
+        await page.mouse.move(x + wide - 60, y + height / 2);
+        await page.getByText(/ UTC, mean of 4 min$/).first().waitFor();
+        assert.deepEqual(await heights(), before, `${span}, ${width} pixels wide`);
+        await page.mouse.move(x + wide / 2, 0);
+      }
+    }
+    await page.context().close();
+  }
+});
+
+test("the last time below a plot is not cut", async () => {
+  const page = await held.stack.signIn();
+  const last = 1_800_000_010; // a moment behind one that is told
+  const times = Array.from({ length: 90 }, (_, i) => last - 40 * (89 - i));
+  const series = { allowed: times.map(() => 1) };
+  await page.route("**/v1/series?span=1h", (route) =>
+    route.fulfill({ json: { step_seconds: 40, times, series } }),
+  );
+  await page.getByRole("button", { name: "1h", exact: true }).click();
+  const figure = page.getByRole("figure").filter({ hasText: "allowed" });
+  await figure.getByRole("img", { name: /mean of the last 40 s/ }).waitFor();
+  // Drawn where the canvas ends, it would go on behind it.
+  const inked = await figure.locator("canvas").evaluate(async (canvas) => {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const from = Math.round(canvas.height * 0.87); // below the plot itself
+    const edge = canvas.getContext("2d");
+    const { data } = edge.getImageData(canvas.width - 2, from, 2, canvas.height - from);
+    return data.some((value) => value > 0);
+  });
+  assert.equal(inked, false);
 });
 
 test("categories of retries that have no line are named", async () => {
@@ -116,17 +190,18 @@ test("a task that failed needs a person, who gets to it by one click, and replay
     async () => (await stack.ask(`/v1/tasks/${id}`)).status === "pending",
     "the replay",
   );
+  await page.getByText("Last worker", { exact: true }).waitFor(); // it has none as it waits
 });
 
-test("a breaker that opened stands on top, and leads to its records", async () => {
+test("a breaker that opened stands on top, and leads to what failed", async () => {
   const { stack } = held;
   for (let i = 0; i < 5; i++)
     await stack.ask("/v1/webhooks/events", { id: `evt-${i}`, type: "order.placed", data: {} });
   const page = await stack.signIn();
   const first = page.getByRole("region", { name: "What needs a person" }).getByRole("article");
   await first.first().getByText("Circuit breaker open: webhook shop").waitFor();
-  await first.first().getByRole("link", { name: "Why" }).click();
-  await page.getByRole("button", { name: "Breaker open" }).first().waitFor();
+  await first.first().getByRole("link", { name: "See the failures" }).click();
+  await page.getByRole("button", { name: /^Attempt 1 of \d+ failed/ }).first().waitFor();
 });
 
 async function freePort() {

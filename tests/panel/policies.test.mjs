@@ -25,5 +25,38 @@ test("limits, plans and retries are there; what differs is marked", async () => 
   await row("free").getByText("calls 10/1h").first().waitFor();
   await row("RETRY_API_REQUEST").getByText("7").first().waitFor();
   assert.equal(await row("RETRY_API_REQUEST").getByTitle("differs from the default").count(), 1);
+  await page.getByText("retries nothing by them").waitFor();
+  await row("shy").getByRole("link", { name: "9" }).click();
+  const told = "would have been refused by shy (shadow)";
+  await page.getByRole("button", { name: told }).first().waitFor();
+  const records = page.getByRole("table", { name: "Audit records" }).getByRole("row");
+  await waitFor(async () => (await records.count()) === 10, "the nine, and whose they were");
+  await records.last().getByText("Would have been refused by shy (shadow)").first().waitFor();
+  await records.nth(1).getByText("acme").first().waitFor();
+  await records.nth(1).getByRole("button", { name: /the limits/ }).click();
+  await page.getByRole("dialog").getByText('"shy"').waitFor();
   assert.deepEqual(page.complaints, []);
+});
+
+test("on a phone a row keeps its name in sight while one looks along it", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const viewport = { width: 360, height: 740 };
+    const page = await held.stack.signIn({ colorScheme, viewport });
+    await page.goto(`${held.stack.panel}#/policies`);
+    const table = page.getByRole("region", { name: "Retry policies" });
+    const row = table.getByRole("row").filter({ hasText: "RETRY_API_REQUEST" });
+    const name = row.getByRole("rowheader");
+    const { x } = await name.boundingBox();
+    await name.evaluate((each) => (each.closest(".scroll").scrollLeft = 10_000));
+    assert.equal((await name.boundingBox()).x, x);
+    const end = await row.getByRole("cell").last().boundingBox();
+    const { width, height } = await name.boundingBox();
+    assert.ok(end.x >= x + width, "values are beside it");
+    assert.ok(width < 180, `they have room: the name takes ${width}`);
+    assert.ok(height < 90, `${height} high`);
+    // What goes by below it does not show through.
+    const ground = await name.evaluate((each) => getComputedStyle(each).backgroundColor);
+    assert.match(ground, /^rgb\(/);
+    await page.context().close();
+  }
 });

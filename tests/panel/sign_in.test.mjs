@@ -13,7 +13,8 @@ test("a wrong token is told, the right one leads in", async () => {
   await page.getByLabel("Token").fill("guess");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("That is not the token.").first().waitFor();
-  await page.getByLabel("Token").fill(token);
+  assert.equal(await page.getByText("Your session is over.").count(), 0); // there was none
+  await page.keyboard.type(token); // the field has the focus, and what was wrong is written over
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Tenants" }).waitFor();
 });
@@ -72,9 +73,19 @@ test("who signs out is out, on every page", async () => {
   const page = await held.stack.signIn();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  assert.equal(await page.getByText(/^You were signed out|session is over/).count(), 0);
   await page.goto(`${held.stack.panel}#/tenants`);
   await page.reload();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
+});
+
+test("who signed out in another window is told so", async () => {
+  const page = await held.stack.signIn();
+  const other = await page.context().newPage();
+  await other.goto(held.stack.panel);
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("You were signed out in another window.").waitFor();
+  await page.getByLabel("Token").waitFor();
 });
 
 test("a sign-out that does not arrive is none", async () => {
@@ -90,13 +101,14 @@ test("a sign-out that does not arrive is none", async () => {
 test("a session that pawl has forgotten leads to the sign-in, and back to the page", async () => {
   const page = await held.stack.signIn();
   await page.getByRole("link", { name: "Policies" }).click();
-  await page.getByRole("heading", { name: "Policies" }).waitFor();
+  await page.getByRole("heading", { name: "Policies", exact: true }).waitFor();
   await held.stack.kill();
   await page.getByText("pawl does not answer.").first().waitFor();
   await held.stack.serve();
+  await page.getByText("Your session is over.").waitFor();
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { name: "Policies" }).waitFor();
+  await page.getByRole("heading", { name: "Policies", exact: true }).waitFor();
 });
 
 test("the page runs no script but its own", async () => {

@@ -29,7 +29,7 @@ export async function waitFor(condition, what) {
 }
 
 function configuration(ports, options) {
-  const { settings = "", trading = true, rate = "10/1h", weekly = 5 } = options;
+  const { settings = "", trading = true, rate = "10/1h" } = options;
   const { upgrade = "https://example.org/plans", records = "sqlite:pawl.db" } = options;
   return `
 server:
@@ -52,7 +52,7 @@ limits:
     - { name: calls, match: { path: "/**" }, rate: ${rate} }
     - { name: shy, match: { path: "/**" }, rate: 3/1h, shadow: true }
 idempotency: { store: "${records}" }
-order_control: { frequency_limit: { enabled: true, weekly_max_orders: ${weekly} } }
+order_control: { frequency_limit: { enabled: true${weeklyOf(options)} } }
 orders:
   database: orders.db
   rate: 20/1s
@@ -67,7 +67,23 @@ orders:
 ${saxoOf(ports)}queue: { url: "dir:queue" }
 audit: { sinks: ["file:audit.jsonl"] }
 log: { level: info, format: json }
-${settings}`;
+${options.hook === undefined ? "" : hookOf(ports, options.hook)}${settings}`;
+}
+
+// Where the demo upstream takes events: /fail takes none.
+function hookOf({ upstream }, path) {
+  return `webhooks:
+  database: hooks.db
+  endpoints:
+    - name: hook
+      url: http://127.0.0.1:${upstream}${path}
+      secret: a-secret-of-enough-characters
+`;
+}
+
+// Null: as many as by default.
+function weeklyOf({ weekly = 5 }) {
+  return weekly === null ? "" : `, weekly_max_orders: ${weekly}`;
 }
 
 function saxoOf({ saxo }) {
@@ -180,7 +196,7 @@ export class Stack {
 
   /** A request through the gateway. */
   send(path, { tenant = "acme", key, method = "GET", body } = {}) {
-    const headers = { "X-Tenant-Id": tenant };
+    const headers = tenant === null ? {} : { "X-Tenant-Id": tenant };
     if (key !== undefined) headers["Idempotency-Key"] = key;
     return fetch(`http://127.0.0.1:${this.ports.guarded}${path}`, { method, headers, body });
   }
@@ -270,7 +286,10 @@ export class Stack {
   }
 
   async signIn(options) {
-    const page = await this.browse(options);
+    return this.signInOn(await this.browse(options));
+  }
+
+  async signInOn(page) {
     await page.goto(this.panel);
     await page.getByLabel("Token").fill(token);
     await page.getByRole("button", { name: "Sign in" }).click();
@@ -295,7 +314,8 @@ export class Stack {
 async function replaceFiles(context, folder) {
   await context.route("**/panel/*", async (route) => {
     const name = new URL(route.request().url()).pathname.split("/").pop() || "index.html";
-    const response = await route.fetch();
+    const response = await route.fetch().catch(() => null);
+    if (response === null) return route.abort(); // pawl is away
     await route.fulfill({ response, body: readFileSync(join(folder, name)) });
   });
 }

@@ -45,7 +45,7 @@ test("who has the largest plan is offered no other", async () => {
   for (let i = 0; i < 2; i++) await stack.send("/x", { tenant: "initech" });
   const page = await tenants();
   const row = page.getByRole("row").filter({ hasText: "initechcalls" });
-  await row.getByTitle("Near the limit").waitFor();
+  await row.getByTitle("At the limit").waitFor();
   assert.equal(await row.getByRole("link", { name: "Get more room" }).count(), 0);
   await row.getByRole("link", { name: "initech" }).click();
   await page.getByText("at the limit, refusing").waitFor();
@@ -141,6 +141,39 @@ test("rows below the pointer move for who sorts them by keyboard", async () => {
   await waitFor(async () => !(await first.textContent()).includes("script"), "signs below");
 });
 
+test("the order comes back when rows that were below the pointer do", async () => {
+  const page = await tenants();
+  const names = () => page.getByRole("row").locator("a.strong").allTextContents();
+  const usual = await names();
+  await page.getByRole("row").nth(1).hover();
+  await page.getByRole("searchbox").fill("nobody-like-that");
+  await waitFor(async () => (await page.getByRole("row").count()) === 0, "none");
+  await page.mouse.move(0, 0);
+  await page.getByRole("searchbox").fill("");
+  await waitFor(async () => (await names()).join() === usual.join(), "the same order");
+});
+
+test("text of a row can be selected, and the way back finds rows as they were left", async () => {
+  const page = await tenants();
+  const cell = page.getByRole("row").nth(1).getByRole("cell", { name: / of / }).last();
+  const { x, y, width, height } = await cell.boundingBox();
+  await page.mouse.move(x + width - 2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + 2, y + height / 2, { steps: 5 });
+  await page.mouse.up();
+  assert.match(page.url(), /#\/tenants$/);
+  assert.notEqual(await page.evaluate(() => String(window.getSelection())), "");
+  await page.getByRole("button", { name: "Tenant", exact: true }).click();
+  const sort = () =>
+    page.getByRole("columnheader", { name: "Tenant" }).getAttribute("aria-sort");
+  await waitFor(async () => (await sort()) === "ascending", "the sort");
+  await page.getByRole("row").nth(1).getByRole("link").first().click();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.goBack();
+  await page.getByRole("row").nth(1).waitFor();
+  assert.equal(await sort(), "ascending");
+});
+
 test("arrow keys walk through the rows", async () => {
   const page = await tenants();
   await page.getByRole("row").nth(1).getByRole("link").first().focus();
@@ -180,6 +213,7 @@ test("a plan is changed once, although it is pressed twice, and the history is d
   await page.getByText("plan free").first().waitFor();
   await page.getByRole("button", { name: "Change plan" }).click();
   await page.getByRole("dialog").getByLabel("Plan").selectOption("pro");
+  await page.getByRole("dialog").getByText("1000/1h").waitFor(); // what it gives
   await page.getByRole("button", { name: "Change to pro" }).dblclick();
   await page.getByText("plan pro").first().waitFor();
   assert.equal((await stack.ask("/v1/tenants/globex/usage")).plan, "pro");
@@ -191,6 +225,14 @@ test("a plan is changed once, although it is pressed twice, and the history is d
     "a sample",
   );
   await page.getByRole("img", { name: /calls: now 1, .*limit of calls: now 1,000/ }).waitFor();
+  for (const [span, step] of [
+    ["1h", "40 s"],
+    ["1d", "16 min"],
+  ]) {
+    await page.getByRole("button", { name: span, exact: true }).click();
+    const mean = new RegExp(`limit of calls: mean of the last ${step} [\\d,]+`);
+    await page.getByRole("img", { name: mean }).waitFor();
+  }
 });
 
 test("what is told of a plan is what was asked for, whatever the form says by now", async () => {
@@ -208,6 +250,21 @@ test("what is told of a plan is what was asked for, whatever the form says by no
   await page.getByText("aardvark has the plan tiny now.").waitFor();
 });
 
+test("what a plot says of now is what the bar above it says", async () => {
+  const page = await held.stack.signIn();
+  const times = [Math.floor(Date.now() / 1000) - 10];
+  const buckets = [{ bucket: "calls", used: [1], limit: [10] }];
+  for (let i = 0; i < 3; i++) await held.stack.send("/x", { tenant: "ikarus" });
+  await page.route("**/v1/tenants/ikarus/history?*", (route) =>
+    route.fulfill({ json: { step_seconds: 10, times, buckets } }),
+  );
+  await page.goto(`${held.stack.panel}#/tenants/ikarus`);
+  const told = page.getByRole("figure").getByText(/^calls/);
+  await waitFor(async () => (await told.textContent()) === "calls 3", "three of them");
+  await held.stack.send("/x", { tenant: "ikarus" });
+  await waitFor(async () => (await told.textContent()) === "calls 4", "four of them");
+});
+
 test("buckets that the history has no line for are named", async () => {
   const page = await held.stack.signIn();
   const buckets = Array.from({ length: 8 }, (_, i) => ({ bucket: `b${i}`, used: [1], limit: [2] }));
@@ -216,4 +273,36 @@ test("buckets that the history has no line for are named", async () => {
   );
   await page.goto(`${held.stack.panel}#/tenants/acme`);
   await page.getByText("And 2 more: b6, b7.").waitFor();
+});
+
+test("a client without a name is a tenant by its address, reset like one", async () => {
+  const { stack } = held;
+  const write = { tenant: null, method: "POST", key: "nameless", body: "{}" };
+  for (let i = 0; i < 3; i++) await stack.send("/x", write);
+  for (let i = 0; i < 2; i++) await stack.send("/x", { tenant: null });
+  const page = await tenants();
+  await page.getByRole("link", { name: "anonymous@127.0.0.1" }).first().waitFor();
+  await page.goto(`${stack.panel}#/idempotency`);
+  await page.getByRole("link", { name: "anonymous@127.0.0.1" }).first().click();
+  const meter = page.getByRole("meter", { name: "calls" });
+  assert.equal(await meter.getAttribute("aria-valuetext"), "3 of 10 used");
+  assert.equal(await page.getByRole("button", { name: "Change plan" }).count(), 0);
+  await page.getByRole("button", { name: "Reset" }).first().click();
+  await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
+  await page.getByText("calls of anonymous@127.0.0.1 was reset.").first().waitFor();
+  await waitFor(
+    async () => (await meter.getAttribute("aria-valuetext")) === "0 of 10 used",
+    "nothing to be used",
+  );
+});
+
+test("a tenant that never came is told as one that nothing was counted for", async () => {
+  const page = await held.stack.signIn();
+  await page.goto(`${held.stack.panel}#/tenants/acmme`);
+  await page.getByText("Nothing was counted for this tenant since pawl started.").waitFor();
+  await held.stack.send("/x", { tenant: "acmme" });
+  await waitFor(
+    async () => (await page.getByText("Nothing was counted").count()) === 0,
+    "the hint to go",
+  );
 });

@@ -103,6 +103,10 @@ export function words(name: string): string {
   return name.replaceAll("_", " ");
 }
 
+export function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
 /** The middle of a long id is left out. */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -116,10 +116,17 @@ function ofBreakers(now: Overview): Need[] {
       id: `breaker_${breaker.name}`,
       level: breaker.state === "open" ? "bad" : "warn",
       title: `Circuit breaker ${breaker.state.replace("_", " ")}: ${breaker.name}`,
-      detail: "Calls to it are held back after repeated failures; a probe goes out now and then.",
-      link: href("audit", [], { type: "breaker" }),
-      action: "Why",
+      detail:
+        `For ${duration(secondsBetween(breaker.since, now.at))} calls to it are held back after ` +
+        "repeated failures; a probe goes out now and then.",
+      // The attempts that failed, with what they failed of; a breaker's own records do not say it.
+      link: href("audit", [], { type: "retry_attempt" }),
+      action: "See the failures",
     }));
+}
+
+function secondsBetween(from: string, to: string): number {
+  return (Date.parse(to) - Date.parse(from)) / 1000;
 }
 
 function ofTasks(now: Overview): Need[] {
@@ -142,8 +149,8 @@ function ofTasks(now: Overview): Need[] {
       title: `A task has been due for ${duration(queue.oldest_due_seconds)}`,
       detail:
         `${plural(queue.due, "task")} due and ${queue.running} running: ` +
-        "too few workers, or none.",
-      link: href("tasks", [], { status: "pending" }),
+        "too few workers, none, or something that is closed or limited.",
+      link: href("tasks", [], { status: "pending", order: "due" }),
       action: "See why",
     });
   }

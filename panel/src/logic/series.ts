@@ -2,11 +2,15 @@
 
 import type { Series } from "./types";
 
-export type Points = (number | null)[];
+type Points = (number | null)[];
 export type Columns = [number[], ...Points[]];
 
-export const spans = ["15m", "1h", "1d"] as const;
-export type Span = (typeof spans)[number];
+export const spans = [
+  ["15m", "15m"],
+  ["1h", "1h"],
+  ["1d", "1d"],
+] as const;
+export type Span = (typeof spans)[number][0];
 export const spanNames: { [span in Span]: string } = {
   "15m": "15 minutes",
   "1h": "hour",
@@ -19,6 +23,11 @@ export const spanSeconds: { [span in Span]: number } = { "15m": 900, "1h": 3_600
 export function columnsOf(series: Series, names: readonly string[]): Columns {
   const lines = names.map((name) => series.series[name] ?? series.times.map(() => null));
   return [series.times, ...lines];
+}
+
+/** Of how many seconds a point is the mean; nothing where each sample is a point. */
+export function meanOf(span: Span, step: number): number | undefined {
+  return span === "15m" ? undefined : step;
 }
 
 /** Whole numbers, for what is counted: nobody has half a task. */
@@ -60,12 +69,17 @@ export function appended(
 }
 
 /** For those who cannot see the plot. */
-export function summary(name: string, line: Points, show: (value: number) => string): string {
+export function summary(
+  name: string,
+  line: Points,
+  show: (value: number) => string,
+  at = "now",
+): string {
   const known = line.filter((value): value is number => value !== null);
   const last = known[known.length - 1];
   if (last === undefined) return `${name}: no values yet`;
   const most = known.reduce((a, b) => Math.max(a, b));
-  return `${name}: now ${show(last)}, at most ${show(most)}`;
+  return `${name}: ${at} ${show(last)}, at most ${show(most)}`;
 }
 
 /** There are not colours for all: those that are not drawn are told. */

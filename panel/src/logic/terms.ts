@@ -1,6 +1,6 @@
 // The terms of an order, as a sentence and as a form. Pure.
 
-import { words } from "./format";
+import { capital, words } from "./format";
 import type { Intent, Json } from "./types";
 
 /** "buy 0.1 BTC-USDT-SWAP, limit 40000" */
@@ -73,10 +73,6 @@ export function termFacts(order: { [term: string]: Json }): [string, string][] {
   return all
     .filter(([name]) => order[name] !== undefined && order[name] !== null)
     .map(([name, title]) => [title, plain(order[name] ?? null)]);
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 function plain(value: Json): string {

@@ -13,7 +13,7 @@ export interface Session {
   audit: boolean;
 }
 
-export interface StoreState {
+interface StoreState {
   name: string;
   state: "ok" | "degraded" | "down";
   durability: string | null; // null: nothing is known of it
@@ -31,7 +31,7 @@ export interface Quota {
   next_week: string;
 }
 
-export interface QueueNumbers {
+interface QueueNumbers {
   pending: number;
   due: number;
   running: number;
@@ -79,8 +79,13 @@ export interface TenantUsage {
   tenant: string;
   plan: string;
   next_plan: string | null;
-  last_seen?: string | null;
   buckets: BucketUsage[];
+}
+
+export interface SeenTenant {
+  tenant: string;
+  plan: string;
+  last_seen: string | null; // null: not since the start
 }
 
 export interface UsagePage {
@@ -94,7 +99,7 @@ export interface UsageHistory {
   buckets: { bucket: string; used: (number | null)[]; limit: (number | null)[] }[];
 }
 
-export type RecordStatus = "in_flight" | "done" | "failed" | "unknown";
+type RecordStatus = "in_flight" | "done" | "failed" | "unknown";
 
 export interface KeptRecord {
   tenant: string;
@@ -123,7 +128,7 @@ export interface Evidence {
   says: string;
 }
 
-export type OrderStatus = "sending" | "reconciling" | "unresolved" | "confirmed" | "rejected";
+type OrderStatus = "sending" | "reconciling" | "unresolved" | "confirmed" | "rejected";
 
 export interface Intent {
   external_reference: string;
@@ -154,7 +159,14 @@ export interface Placed {
   order: { [term: string]: Json };
 }
 
-export type TaskStatus = "pending" | "running" | "completed" | "failed" | "cancelled" | "expired";
+/** What came of a cancel or a change of an order. */
+export interface Changed {
+  answer: string;
+  life: string;
+  message: string;
+}
+
+type TaskStatus = "pending" | "running" | "completed" | "failed" | "cancelled" | "expired";
 
 export interface Task {
   id: string;
@@ -165,7 +177,7 @@ export interface Task {
   key: string | null;
   unique: string | null;
   priority: number;
-  attempt: number;
+  timeout_seconds: number | string;
   retry_count: number;
   max_retries: number;
   reschedule_count: number;
@@ -224,6 +236,10 @@ export interface AuditPage {
   events: AuditRecord[];
   more: boolean;
   next: number;
+  // Of the newest alone: how far back was looked.
+  from?: number;
+  from_at?: string | null;
+  earlier?: boolean; // something stands before it
 }
 
 export interface RetryPolicy {

@@ -1,17 +1,9 @@
 // The versions of a task as moments of a story. Pure.
 
 import { duration, words } from "./format";
-import type { Chapter, Tone } from "./story";
-import type { AuditRecord, TaskStatus, Version } from "./types";
-
-const tones: { [status in TaskStatus]: Tone } = {
-  pending: "plain",
-  running: "warn",
-  completed: "good",
-  failed: "bad",
-  cancelled: "plain",
-  expired: "bad",
-};
+import type { Chapter } from "./story";
+import { toneOf } from "./tones";
+import type { AuditRecord, Version } from "./types";
 
 export function versionChapter(version: Version): Chapter {
   const { status, reason } = version;
@@ -23,7 +15,7 @@ export function versionChapter(version: Version): Chapter {
   return {
     title: status === reason ? words(status) : `${words(status)}: ${words(reason)}`,
     detail: parts.filter((part) => part !== "").join("; "),
-    tone: tones[status],
+    tone: toneOf(status),
   };
 }
 

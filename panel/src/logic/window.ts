@@ -1,6 +1,15 @@
-// Which rows of a long table are in sight. Pure.
+// How much of a long table is in sight. Pure.
 
-export interface Sight {
+const gapRem = 1.1;
+const edgesRem = 3; // the padding at both sides, and the bar that scrolls
+
+/** What columns of such tracks need at least, in units of the type. */
+export function leastRem(tracks: readonly string[]): number {
+  const least = tracks.map((track) => Number(/^(?:minmax\()?([\d.]+)rem/.exec(track)?.[1] ?? 0));
+  return least.reduce((sum, each) => sum + each, edgesRem + gapRem * (tracks.length - 1));
+}
+
+interface Sight {
   first: number; // of the rows to draw
   last: number; // behind the last
   above: number; // pixels before the first

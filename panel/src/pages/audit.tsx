@@ -3,19 +3,32 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
-import { query } from "../api";
-import { useFilter, useSettled } from "../hooks";
+import { useFilter, useSettled, wayBack } from "../hooks";
 import { count, plural, shortened, words } from "../logic/format";
 import { href, type Route } from "../logic/route";
-import { chapterOf, particulars, threadOf } from "../logic/story";
-import type { AuditPage as AuditAnswer, AuditRecord } from "../logic/types";
+import { saidOf } from "../logic/said";
+import { chapterOf, isInShadow, orderOf, particulars, threadOf } from "../logic/story";
+import type { AuditRecord } from "../logic/types";
 import { stepsOf, versionChapter, type Step } from "../logic/versions";
-import { useResource } from "../resource";
+import { newestMost, useNewest, type Newest } from "../newest";
 import { namesMost, useTrail, type Trail } from "../trail";
-import { Badge, Card, Code, Empty, Failure, Loading, Search, Select, Time } from "../ui/basics";
+import {
+  Badge,
+  Card,
+  Code,
+  Empty,
+  Failure,
+  Loading,
+  None,
+  Said,
+  Shown,
+  TenantLink,
+  Time,
+} from "../ui/basics";
 import { Dialog } from "../ui/dialog";
+import { Search, Select } from "../ui/fields";
 import { Icon } from "../ui/icons";
-import { Table, type Column } from "../ui/table";
+import { Stack, Table, type Column } from "../ui/table";
 import { Timeline, type Moment } from "../ui/timeline";
 import { ChainMark } from "./chain";
 
@@ -68,7 +81,7 @@ export function AuditPage({ route }: { route: Route }): JSX.Element {
         </button>
       </form>
       {thread === undefined ? (
-        <Newest route={route} />
+        <NewestOnes route={route} />
       ) : (
         <Story thread={thread} />
       )}
@@ -76,12 +89,17 @@ export function AuditPage({ route }: { route: Route }): JSX.Element {
   );
 }
 
-function columnsOf(choose: (record: AuditRecord) => void): Column<AuditRecord>[] {
+/** `digits` has the largest number. */
+function columnsOf(
+  digits: number,
+  choose: (record: AuditRecord) => void,
+  refusedBy: string,
+): Column<AuditRecord>[] {
   return [
     {
       id: "seq",
       title: "No.",
-      width: "minmax(4rem, 0.5fr)",
+      width: `${Math.max(3, 0.1 + 0.58 * digits)}rem`,
       right: true,
       downFirst: true,
       wideOnly: true,
@@ -91,16 +109,16 @@ function columnsOf(choose: (record: AuditRecord) => void): Column<AuditRecord>[]
     {
       id: "what",
       title: "What",
-      width: "minmax(9rem, 2fr)",
+      width: "minmax(9rem, 2.4fr)",
+      narrow: "minmax(0, 1fr)",
       cell: (row) => {
-        const chapter = chapterOf(row);
+        const chapter = chapterOf(row, refusedBy);
         return (
-          <span class="stack">
+          <Stack sub={saidOf(chapter.detail).short}>
             <button type="button" class="link" onClick={() => choose(row)}>
               {chapter.title}
             </button>
-            <span class="sub">{chapter.detail}</span>
-          </span>
+          </Stack>
         );
       },
     },
@@ -110,16 +128,16 @@ function columnsOf(choose: (record: AuditRecord) => void): Column<AuditRecord>[]
       width: "minmax(10.6rem, 0.8fr)",
       wideOnly: true,
       value: (row) => row.event_type,
-      cell: (row) => <Badge status={row.event_type} tone={chapterOf(row).tone} />,
+      cell: (row) => <Badge status={row.event_type} tone={chapterOf(row, refusedBy).tone} />,
     },
     {
       id: "operation",
       title: "Operation",
-      width: "minmax(5rem, 2fr)",
+      width: "minmax(4.8rem, 1.95fr)",
       wideOnly: true,
       value: (row) => row.operation,
       cell: (row) => {
-        const { detail } = chapterOf(row);
+        const detail = saidOf(chapterOf(row).detail).short;
         const told = detail.startsWith(row.operation) ? detail : `${row.operation}, ${detail}`;
         return <span title={told}>{told.replace(/, $/, "")}</span>;
       },
@@ -127,29 +145,22 @@ function columnsOf(choose: (record: AuditRecord) => void): Column<AuditRecord>[]
     {
       id: "tenant",
       title: "Tenant",
-      width: "minmax(4.2rem, 0.8fr)",
+      width: "minmax(4rem, 0.66fr)",
       wideOnly: true,
       value: (row) => textOf(row, "tenant_id"),
-      cell: (row) => textOf(row, "tenant_id"),
+      cell: (row) => <TenantLink tenant={textOf(row, "tenant_id")} />,
     },
     {
       id: "thread",
       title: "Correlation id",
-      width: "minmax(5rem, 1.3fr)",
+      width: "minmax(3.4rem, 1.02fr)",
       wideOnly: true,
-      cell: (row) =>
-        threadOf(row) ? (
-          <a class="mono" title={threadOf(row)} href={href("audit", [threadOf(row)])}>
-            {threadOf(row)}
-          </a>
-        ) : (
-          <span class="faint">–</span>
-        ),
+      cell: (row) => <ThreadLink thread={threadOf(row)} />,
     },
     {
       id: "at",
       title: "When",
-      width: "minmax(5.5rem, 0.8fr)",
+      width: "minmax(6.2rem, 0.7fr)",
       narrow: "5.2rem",
       right: true,
       cell: (row) => <Time at={row.timestamp} />,
@@ -157,20 +168,31 @@ function columnsOf(choose: (record: AuditRecord) => void): Column<AuditRecord>[]
   ];
 }
 
+function ThreadLink({ thread }: { thread: string }): JSX.Element {
+  if (thread === "") return <None />;
+  return (
+    <a class="mono" title={thread} href={href("audit", [thread])}>
+      {thread}
+    </a>
+  );
+}
+
 function textOf(record: AuditRecord, name: string): string {
   const value = record[name];
   return typeof value === "string" ? value : "";
 }
 
-function Newest({ route }: { route: Route }): JSX.Element {
+function NewestOnes({ route }: { route: Route }): JSX.Element {
   const [type, setType] = useFilter(route, "type");
+  const [refusedBy, setRefusedBy] = useFilter(route, "refused_by");
   const [chosen, setChosen] = useState<AuditRecord | null>(null);
-  const { data, error, refresh } = useResource<AuditAnswer>(
-    `/v1/audit${query({ limit: 1000, type })}`,
-    3_000,
+  const newest = useNewest(type, refusedBy);
+  const [latest] = newest.data?.events ?? [];
+  const digits = count(latest?.seq ?? 0).length;
+  const columns = useMemo(
+    () => columnsOf(digits, setChosen, refusedBy),
+    [digits, refusedBy],
   );
-  const rows = useMemo(() => [...(data?.events ?? [])].reverse(), [data]);
-  const columns = useMemo(() => columnsOf(setChosen), []);
   return (
     <>
       <div class="tools">
@@ -180,30 +202,79 @@ function Newest({ route }: { route: Route }): JSX.Element {
           change={setType}
           of={[["", "all"], ...types.map((each) => [each, words(each)] as const)]}
         />
-        {data && <span class="faint">the newest {plural(rows.length, "record")}</span>}
+        {refusedBy && (
+          <button type="button" class="quiet" onClick={() => setRefusedBy("")}>
+            {latest && isInShadow(latest, refusedBy)
+              ? `would have been refused by ${refusedBy} (shadow)`
+              : `refused by ${refusedBy}`}
+            <Icon name="close" />
+          </button>
+        )}
+        {newest.data && <HowFar newest={newest.data} goBack={newest.goBack} />}
       </div>
-      {error && <Failure error={error} again={refresh} />}
-      {data === null ? (
-        !error && <Loading rows={8} />
-      ) : (
-        <Table
-          label="Audit records"
-          columns={columns}
-          rows={rows}
-          keyOf={(row) => String(row.seq)}
-          open={setChosen}
-          empty={<Empty title="No records">Nothing like that was decided of late.</Empty>}
-        />
+      <Shown of={newest} rows={8}>
+        {({ events, looking, earlier }) => (
+          <Table
+            label="Audit records"
+            columns={columns}
+            rows={events}
+            keyOf={(row) => String(row.seq)}
+            open={setChosen}
+            empty={
+              looking ? (
+                <Loading rows={8} />
+              ) : (
+                <Empty title={type || refusedBy ? "No matching records" : "No records yet"}>
+                  {earlier ? "None as far back as was read." : "None in all of the log."}
+                </Empty>
+              )
+            }
+          />
+        )}
+      </Shown>
+      {chosen && (
+        <RecordDialog record={chosen} refusedBy={refusedBy} close={() => setChosen(null)} />
       )}
-      {chosen && <RecordDialog record={chosen} close={() => setChosen(null)} />}
     </>
   );
 }
 
-function RecordDialog({ record, close }: { record: AuditRecord; close: () => void }): JSX.Element {
+function HowFar({ newest, goBack }: { newest: Newest; goBack: () => void }): JSX.Element {
+  const { events, from, fromAt, earlier, looking } = newest;
+  const isNone = events.length === 0;
+  const found = isNone ? "no records" : `the newest ${plural(events.length, "record")}`;
+  if (!earlier || events.length >= newestMost) {
+    return (
+      <span class="faint" role="status">
+        {events.length >= newestMost ? found : `${found}${isNone ? " in" : ", of"} all of the log`}
+      </span>
+    );
+  }
+  return (
+    <>
+      <span class="faint" role="status">
+        {found}; {looking ? "reading back, at" : "read back to"} no. {count(from)} of{" "}
+        <Time at={fromAt} />
+      </span>
+      {!looking && (
+        <button type="button" class="quiet" onClick={goBack}>
+          Look further back
+        </button>
+      )}
+    </>
+  );
+}
+
+function RecordDialog(props: {
+  record: AuditRecord;
+  refusedBy: string;
+  close: () => void;
+}): JSX.Element {
+  const { record, close } = props;
+  const { title } = chapterOf(record, props.refusedBy);
   const thread = threadOf(record);
   return (
-    <Dialog title={`${chapterOf(record).title}, no. ${count(record.seq)}`} close={close}>
+    <Dialog title={`${title}, no. ${count(record.seq)}`} close={close}>
       {thread && (
         <p>
           <a href={href("audit", [thread])}>Follow {shortened(thread, 40)}</a>
@@ -228,13 +299,13 @@ function Story({ thread }: { thread: string }): JSX.Element {
         </>
       }
       more={
-        <a class="back" href={href("audit")}>
+        <a class="back" href={wayBack("audit")}>
           <Icon name="back" />
           All records
         </a>
       }
     >
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} blank={steps.length === 0} />}
       {!error && (
         <p class="faint" role="status">
           {foundText(trail)}
@@ -243,7 +314,7 @@ function Story({ thread }: { thread: string }): JSX.Element {
       )}
       {steps.length === 0 ? (
         (settled || over) &&
-        !error && <Empty title="Nothing by that name">An id must be whole.</Empty>
+        !error && <Empty title="No matching records">An id must be whole.</Empty>
       ) : (
         <Timeline label="The operation" moments={steps.map(momentOf)} />
       )}
@@ -302,7 +373,19 @@ function momentOf(step: Step): Moment {
 function RecordDetail({ record, text }: { record: AuditRecord; text: string }): JSX.Element {
   return (
     <>
-      {text && <div class="wrap">{text}</div>}
+      {text && (
+        <div class="wrap">
+          <Said text={text} />
+        </div>
+      )}
+      {orderOf(record) && (
+        <div>
+          order{" "}
+          <a class="mono" href={href("orders", [orderOf(record)])}>
+            {orderOf(record)}
+          </a>
+        </div>
+      )}
       <details>
         <summary>
           No. {count(record.seq)}, {plural(particulars(record).length, "field")}

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { ApiError, get, query } from "../api";
 import { count, plural } from "../logic/format";
-import { Badge } from "../ui/basics";
+import { Badge, Time } from "../ui/basics";
 
 interface Piece {
   check: number;
@@ -19,14 +19,14 @@ interface Piece {
 type Verdict =
   | { state: "idle" }
   | { state: "looking"; records: number }
-  | { state: "over"; found: Piece }
+  | { state: "over"; found: Piece; at: string }
   | { state: "error"; reason: string };
 
 async function verify(signal: AbortSignal, tell: (verdict: Verdict) => void): Promise<void> {
   let check: number | undefined;
   for (;;) {
     const found: Piece = await get(`/v1/audit/chain${query({ check })}`, signal);
-    if (!found.more) return tell({ state: "over", found });
+    if (!found.more) return tell({ state: "over", found, at: new Date().toISOString() });
     check = found.check;
     tell({ state: "looking", records: found.records });
   }
@@ -64,7 +64,14 @@ function Mark({ verdict }: { verdict: Verdict }): JSX.Element | null {
     case "looking":
       return <Badge status="looking" text={`Verifying, ${plural(verdict.records, "record")}`} />;
     case "over":
-      return <Found found={verdict.found} />;
+      return (
+        <>
+          <Found found={verdict.found} />
+          <span class="faint">
+            <Time at={verdict.at} as="age" />
+          </span>
+        </>
+      );
     case "error":
       return <Badge status="degraded" text={`Not verified: ${verdict.reason}`} />;
   }

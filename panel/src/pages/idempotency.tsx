@@ -4,26 +4,16 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
 import { query } from "../api";
-import { useFilter, useSettled } from "../hooks";
-import { count, plural, shortened, words } from "../logic/format";
-import { href, type Route } from "../logic/route";
-import type { Hit, Json, KeptRecord } from "../logic/types";
+import { useChoice, useFilter, useSettled } from "../hooks";
+import { count, shortened, words } from "../logic/format";
+import type { Route } from "../logic/route";
+import type { Hit, KeptRecord } from "../logic/types";
 import { useResource } from "../resource";
-import {
-  Badge,
-  Choice,
-  Empty,
-  Facts,
-  Failure,
-  Loading,
-  Notice,
-  Search,
-  Tile,
-  Time,
-} from "../ui/basics";
-import { DeedForm, Dialog } from "../ui/dialog";
-import { Table, type Column } from "../ui/table";
-import { tell } from "../ui/toast";
+import { Badge, Empty, Facts, NoRows, OnlySome, Shown, TenantLink, Tile, Time } from "../ui/basics";
+import { Dialog, useAsking } from "../ui/dialog";
+import { Choice, Search } from "../ui/fields";
+import { sinceColumn, Stack, Table, type Column } from "../ui/table";
+import { RecordDialog } from "./key_deeds";
 
 interface Listed {
   records: KeptRecord[];
@@ -35,29 +25,33 @@ interface Stats {
   store: { durability: string; available: boolean };
 }
 
+const most = 1000;
 const shows = [
   ["records", "Records"],
   ["unknown", "Not known"],
   ["hits", "Not executed again"],
 ] as const;
+// What happened so often; how many are in flight or of unknown outcome now, the list says.
+const counted: { [what: string]: string } = {
+  in_flight: "repeated in flight",
+  unknown: "ended unknown",
+};
 const first = ["executed", "replayed", "mismatch", "in_flight", "unknown"];
 
 export function IdempotencyPage({ route }: { route: Route }): JSX.Element {
   const [tenant, setTenant] = useFilter(route, "tenant");
   const [key, setKey] = useFilter(route, "key");
-  const [shown, setShow] = useFilter(route, "show");
-  const show = shows.find(([each]) => each === shown)?.[0] ?? "records";
-  const [chosen, setChosen] = useState<KeptRecord | null>(null);
+  const [show, setShow] = useChoice(route, "show", shows);
   const wantedTenant = useSettled(tenant.trim());
   const wantedKey = useSettled(key.trim());
   const status = show === "unknown" ? show : "";
-  const asked = query({ limit: 1000, tenant: wantedTenant, key: wantedKey, status });
-  const { data, error, refresh } = useResource<Listed>(
+  const named = wantedTenant !== "" || wantedKey !== "";
+  const asked = query({ limit: most, tenant: wantedTenant, key: wantedKey, status });
+  const listed = useResource<Listed>(
     `/v1/idempotency${asked}`,
     wantedKey === "" ? 5_000 : 30_000, // by a part of a key, the store looks at all it has
   );
-  const records = data?.records ?? [];
-  const hits = data?.hits ?? [];
+  const { asked: chosen, ask: choose, close, done } = useAsking<KeptRecord>(listed.refresh);
   return (
     <>
       <div class="page-head">
@@ -69,29 +63,27 @@ export function IdempotencyPage({ route }: { route: Route }): JSX.Element {
         <Search label="Key" hint="Part of key or path" value={key} change={setKey} />
         <Choice label="What" value={show} choose={setShow} of={shows} />
       </div>
-      {error && <Failure error={error} again={refresh} />}
-      {data === null ? (
-        !error && <Loading rows={8} />
-      ) : show === "hits" ? (
-        <Hits hits={hits} />
-      ) : (
-        <Records
-          records={records}
-          filtered={show === "unknown" || wantedTenant !== "" || wantedKey !== ""}
-          choose={setChosen}
-        />
-      )}
-      {chosen && (
-        <RecordDialog
-          record={chosen}
-          close={() => setChosen(null)}
-          done={(text) => {
-            setChosen(null);
-            tell(text);
-            refresh();
-          }}
-        />
-      )}
+      <OnlySome
+        found={show === "hits" ? 0 : (listed.data?.records.length ?? 0)}
+        most={most}
+        of="records, those first seen last"
+        more="Name a tenant or a part of a key to see others."
+      />
+      <Shown of={listed} rows={8}>
+        {({ records, hits }) =>
+          show === "hits" ? (
+            <Hits hits={hits} filtered={named} />
+          ) : (
+            <Records
+              records={records}
+              filtered={named || status !== ""}
+              allKnown={!named && status === "unknown"}
+              choose={choose}
+            />
+          )
+        }
+      </Shown>
+      {chosen && <RecordDialog record={chosen} close={close} done={done} />}
     </>
   );
 }
@@ -100,43 +92,56 @@ function Counts(): JSX.Element | null {
   const { data } = useResource<Stats>("/v1/idempotency/stats", 5_000);
   if (data === null) return null;
   return (
-    <section class="tiles small" aria-label="Since the start">
-      {first.map((what) => (
-        <Tile
-          key={what}
-          name={words(what)}
-          value={count(data.counts[what] ?? 0)}
-          tone={what === "unknown" && (data.counts[what] ?? 0) > 0 ? "warn" : "plain"}
-        />
-      ))}
+    <section class="counts" aria-labelledby="counts">
+      <h2 id="counts" class="faint">
+        Counted since pawl started
+      </h2>
+      <div class="tiles small">
+        {first.map((what) => (
+          <Tile
+            key={what}
+            name={counted[what] ?? words(what)}
+            value={count(data.counts[what] ?? 0)}
+          />
+        ))}
+      </div>
     </section>
   );
 }
 
+const tenantColumn: Column<KeptRecord | Hit> = {
+  id: "tenant",
+  title: "Tenant",
+  width: "minmax(6rem, 1fr)",
+  wideOnly: true,
+  value: (row) => row.tenant,
+  cell: (row) => <TenantLink tenant={row.tenant} />,
+};
+
+function keyColumn<T extends KeptRecord | Hit>(
+  choose: (row: T) => void,
+  most: number,
+  sub: (row: T) => string,
+): Column<T> {
+  return {
+    id: "key",
+    title: "Key",
+    width: "minmax(8rem, 2fr)",
+    value: (row) => row.key,
+    cell: (row) => (
+      <Stack sub={sub(row)}>
+        <button type="button" class="link" title={row.key} onClick={() => choose(row)}>
+          {shortened(row.key, most)}
+        </button>
+      </Stack>
+    ),
+  };
+}
+
 function recordColumns(choose: (record: KeptRecord) => void): Column<KeptRecord>[] {
   return [
-    {
-      id: "key",
-      title: "Key",
-      width: "minmax(8rem, 2fr)",
-      value: (row) => row.key,
-      cell: (row) => (
-        <span class="stack">
-          <button type="button" class="link" title={row.key} onClick={() => choose(row)}>
-            {shortened(row.key, 36)}
-          </button>
-          <span class="sub">{row.tenant}</span>
-        </span>
-      ),
-    },
-    {
-      id: "tenant",
-      title: "Tenant",
-      width: "minmax(6rem, 1fr)",
-      wideOnly: true,
-      value: (row) => row.tenant,
-      cell: (row) => <a href={href("tenants", [row.tenant])}>{row.tenant}</a>,
-    },
+    keyColumn(choose, 36, (row) => row.tenant || "–"),
+    tenantColumn,
     {
       id: "what",
       title: "Request",
@@ -170,16 +175,7 @@ function recordColumns(choose: (record: KeptRecord) => void): Column<KeptRecord>
       value: (row) => row.replays,
       cell: (row) => count(row.replays),
     },
-    {
-      id: "age",
-      title: "Age",
-      width: "minmax(6rem, 0.8fr)",
-      narrow: "4.4rem",
-      right: true,
-      downFirst: true,
-      value: (row) => row.created_at,
-      cell: (row) => <Time at={row.created_at} as="since" />,
-    },
+    sinceColumn("age", "Age", (row) => row.created_at),
     {
       id: "expires",
       title: "Expires",
@@ -195,6 +191,7 @@ function recordColumns(choose: (record: KeptRecord) => void): Column<KeptRecord>
 function Records(props: {
   records: KeptRecord[];
   filtered: boolean;
+  allKnown: boolean; // where none is found
   choose: (record: KeptRecord) => void;
 }): JSX.Element {
   const columns = useMemo(() => recordColumns(props.choose), []);
@@ -206,24 +203,24 @@ function Records(props: {
       open={props.choose}
       keyOf={(row) => [row.tenant, row.key, row.method, row.path, row.created_at].join("\n")}
       empty={
-        props.filtered ? (
-          <Empty title="None is like that">No record fits what is asked for.</Empty>
+        props.allKnown ? (
+          <Empty title="No matching records">The outcome of every key is known.</Empty>
         ) : (
-          <Empty title="No records">
+          <NoRows of="records" filtered={props.filtered}>
             A write with an <code>Idempotency-Key</code> leaves one.
-          </Empty>
+          </NoRows>
         )
       }
     />
   );
 }
 
-const hitColumns: Column<Hit>[] = [
+const hitColumnsOf = (choose: (hit: Hit) => void): Column<Hit>[] => [
   {
     id: "at",
     title: "When",
     width: "minmax(6rem, 0.7fr)",
-    narrow: "4.4rem",
+    narrow: "3.6rem",
     downFirst: true,
     value: (row) => row.at,
     cell: (row) => <Time at={row.at} as="since" />,
@@ -236,13 +233,7 @@ const hitColumns: Column<Hit>[] = [
     value: (row) => row.what,
     cell: (row) => <Badge status={row.what} />,
   },
-  {
-    id: "tenant",
-    title: "Tenant",
-    width: "minmax(6rem, 1fr)",
-    value: (row) => row.tenant,
-    cell: (row) => <a href={href("tenants", [row.tenant])}>{row.tenant}</a>,
-  },
+  tenantColumn,
   {
     id: "operation",
     title: "Request",
@@ -251,161 +242,39 @@ const hitColumns: Column<Hit>[] = [
     value: (row) => row.operation,
     cell: (row) => <span class="mono">{row.operation}</span>,
   },
-  {
-    id: "key",
-    title: "Key",
-    width: "minmax(8rem, 2fr)",
-    wideOnly: true,
-    value: (row) => row.key,
-    cell: (row) => (
-      <span class="mono" title={row.key}>
-        {shortened(row.key, 40)}
-      </span>
-    ),
-  },
+  keyColumn(choose, 40, (row) => row.operation),
 ];
 
-function Hits({ hits }: { hits: Hit[] }): JSX.Element {
-  return (
-    <Table
-      label="Writes that were not executed again"
-      columns={hitColumns}
-      rows={hits}
-      keyOf={(row) => [row.at, row.tenant, row.key, row.what].join("\n")}
-      empty={<Empty title="No repetitions">No write was sent twice under one key.</Empty>}
-    />
-  );
-}
-
-type Wanted = "forget" | "done" | "failed" | null;
-
-function RecordDialog(props: {
-  record: KeptRecord;
-  close: () => void;
-  done: (text: string) => void;
-}): JSX.Element {
-  const { record } = props;
-  const [wanted, setWanted] = useState<Wanted>(null);
-  return (
-    <Dialog title={shortened(record.key, 48)} close={props.close}>
-      <Facts
-        of={[
-          ["State", <Badge status={record.status} />],
-          ["Tenant", <a href={href("tenants", [record.tenant])}>{record.tenant}</a>],
-          ["Request", record.method ? `${record.method} ${record.path}` : "a program's own"],
-          ["First seen", <Time at={record.created_at} as="full" />],
-          ["Expires", <Time at={record.expires_at} as="full" />],
-          ["Replays", plural(record.replays, "time")],
-          ...(record.lease_until
-            ? [["Lease until", <Time at={record.lease_until} as="full" />] as [string, JSX.Element]]
-            : []),
-          ...(record.tombstone ? [["Answer", "not kept"] as [string, string]] : []),
-        ]}
-      />
-      {wanted === null && <Ways record={record} choose={setWanted} />}
-      {wanted === "forget" && <Forget {...props} back={() => setWanted(null)} />}
-      {(wanted === "done" || wanted === "failed") && (
-        <Settle {...props} as={wanted} back={() => setWanted(null)} />
-      )}
-    </Dialog>
-  );
-}
-
-function Ways(props: { record: KeptRecord; choose: (wanted: Wanted) => void }): JSX.Element {
+function Hits({ hits, filtered }: { hits: Hit[]; filtered: boolean }): JSX.Element {
+  const [chosen, setChosen] = useState<Hit | null>(null);
+  const columns = useMemo(() => hitColumnsOf(setChosen), []);
   return (
     <>
-      {props.record.status === "unknown" && (
-        <Notice tone="warn">
-          Nobody knows whether this write was executed. Find out at the service behind, then say so.
-        </Notice>
+      <Table
+        label="Writes that were not executed again"
+        columns={columns}
+        rows={hits}
+        open={setChosen}
+        keyOf={(row) => [row.at, row.tenant, row.key, row.what].join("\n")}
+        empty={
+          <NoRows of="repetitions" filtered={filtered}>
+            No write was sent twice under one key.
+          </NoRows>
+        }
+      />
+      {chosen && (
+        <Dialog title={shortened(chosen.key, 48)} close={() => setChosen(null)}>
+          <Facts
+            of={[
+              ["Answer", <Badge status={chosen.what} />],
+              ["When", <Time at={chosen.at} as="full" />],
+              ["Tenant", <TenantLink tenant={chosen.tenant} />],
+              ["Request", chosen.operation],
+              ["Key", chosen.key],
+            ]}
+          />
+        </Dialog>
       )}
-      <div class="buttons">
-        {props.record.status === "unknown" && (
-          <>
-            <button type="button" class="primary" onClick={() => props.choose("done")}>
-              It was executed
-            </button>
-            <button type="button" class="primary" onClick={() => props.choose("failed")}>
-              It was not
-            </button>
-          </>
-        )}
-        <button type="button" class="danger" onClick={() => props.choose("forget")}>
-          Forget the key
-        </button>
-      </div>
     </>
-  );
-}
-
-interface Deeds {
-  record: KeptRecord;
-  done: (text: string) => void;
-  back: () => void;
-}
-
-function nameOf({ key, tenant, method, path }: KeptRecord): string {
-  return [key, "of", tenant, method, path].filter((part) => part !== null).join(" ");
-}
-
-// In the body: a browser takes a key that is `.` or `..` out of a path.
-function namesOf(record: KeptRecord): { [name: string]: Json } {
-  const { tenant, key, method, path } = record;
-  return { tenant, key, ...(method !== null && path !== null ? { method, path } : {}) };
-}
-
-function Forget({ record, done, back }: Deeds): JSX.Element {
-  const inFlight = record.status === "in_flight";
-  return (
-    <DeedForm
-      name={`Forget the key ${nameOf(record)}`}
-      action="Forget it"
-      danger
-      close={back}
-      done={() => done("The key was forgotten.")}
-      ask={() => ({
-        method: "POST",
-        path: "/v1/idempotency/forget",
-        body: { ...namesOf(record), ...(inFlight ? { force: true } : {}) },
-      })}
-    >
-      <p>
-        The next request with this key is executed, as if it had never been used.
-        {inFlight && <strong> It is in flight: the write may then happen twice.</strong>}
-      </p>
-    </DeedForm>
-  );
-}
-
-function Settle({ record, done, back, as }: Deeds & { as: "done" | "failed" }): JSX.Element {
-  const [reason, setReason] = useState("");
-  return (
-    <DeedForm
-      name={`Settle the key ${nameOf(record)}`}
-      action="Put on record"
-      close={back}
-      done={() => done("The outcome is on record.")}
-      ask={() => ({
-        method: "POST",
-        path: "/v1/idempotency/settle",
-        body: { ...namesOf(record), as, reason },
-      })}
-    >
-      <p>
-        {as === "done"
-          ? "It was executed: repetitions are told so, without an answer to replay."
-          : "It was not executed: the next request with the key is."}
-      </p>
-      <label class="field">
-        <span>How do you know?</span>
-        <input
-          type="text"
-          required
-          maxLength={500}
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-      </label>
-    </DeedForm>
   );
 }

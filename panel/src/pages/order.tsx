@@ -1,41 +1,50 @@
 // One order: what it is, what became of it, and how that is known.
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 
 import { segment } from "../api";
 import { count, words } from "../logic/format";
 import { href } from "../logic/route";
-import { saidOf } from "../logic/said";
 import { chapterOf } from "../logic/story";
 import { termFacts } from "../logic/terms";
 import type { Placed, Session } from "../logic/types";
+import { wordOf } from "../logic/word";
 import { useResource } from "../resource";
 import { useTrail } from "../trail";
-import { Back, Badge, Card, Empty, Facts, Failure, Loading, Notice, Time } from "../ui/basics";
+import {
+  Back,
+  Badge,
+  Card,
+  Empty,
+  Facts,
+  Failure,
+  NoSuch,
+  Notice,
+  Said,
+  Shown,
+  Time,
+} from "../ui/basics";
+import { useAsking } from "../ui/dialog";
 import { Timeline, type Moment } from "../ui/timeline";
-import { tell } from "../ui/toast";
 import { CancelDialog, ReconcileDialog, ResolveDialog } from "./order_deeds";
-
-type Asked = "reconcile" | "resolve" | "cancel" | null;
 
 export function OrderPage(props: { reference: string; session: Session }): JSX.Element {
   const { reference, session } = props;
-  const { data, error, refresh } = useResource<Placed>(
-    `/v1/orders/${segment(reference)}/status`,
-    3_000,
-  );
-  const [asked, setAsked] = useState<Asked>(null);
-  const dialog = {
-    reference,
-    close: () => setAsked(null),
-    done: (text: string) => {
-      setAsked(null);
-      tell(text);
-      refresh();
-    },
-  };
+  const placed = useResource<Placed>(`/v1/orders/${segment(reference)}/status`, 3_000);
+  const { data, refresh } = placed;
+  const { asked, ask, close, done } = useAsking<"reconcile" | "resolve" | "cancel">(refresh);
+  const dialog = { reference, close, done };
   const isOpen = data?.status === "unresolved";
+  if (placed.error?.status === 404) {
+    const back = <Back page="orders">Orders</Back>;
+    return (
+      <NoSuch what="order" name={reference} back={back} look={refresh}>
+        {session.orders
+          ? "pawl knows of no order with this reference. Is it whole?"
+          : placed.error.message}
+      </NoSuch>
+    );
+  }
   return (
     <>
       <div class="page-head">
@@ -43,23 +52,24 @@ export function OrderPage(props: { reference: string; session: Session }): JSX.E
         <h1>{reference}</h1>
         {data && <Badge status={data.status} />}
         {isOpen && (
-          <button type="button" class="quiet" onClick={() => setAsked("reconcile")}>
+          <button type="button" class="quiet" onClick={() => ask("reconcile")}>
             Reconcile
           </button>
         )}
         {isOpen && (
-          <button type="button" class="primary" onClick={() => setAsked("resolve")}>
+          <button type="button" class="primary" onClick={() => ask("resolve")}>
             Resolve
           </button>
         )}
         {session.trading && data?.life === "working" && (
-          <button type="button" class="danger" onClick={() => setAsked("cancel")}>
+          <button type="button" class="danger" onClick={() => ask("cancel")}>
             Cancel
           </button>
         )}
       </div>
-      {error && <Failure error={error} again={refresh} />}
-      {data === null ? !error && <Loading rows={5} /> : <Told placed={data} session={session} />}
+      <Shown of={placed} rows={5}>
+        {(known) => <Told placed={known} session={session} />}
+      </Shown>
       {asked === "reconcile" && <ReconcileDialog {...dialog} />}
       {asked === "resolve" && <ResolveDialog {...dialog} />}
       {asked === "cancel" && <CancelDialog {...dialog} />}
@@ -67,7 +77,10 @@ export function OrderPage(props: { reference: string; session: Session }): JSX.E
   );
 }
 
+const byWord = "by a person's word, not the venue's";
+
 function Told({ placed, session }: { placed: Placed; session: Session }): JSX.Element {
+  const word = wordOf(placed);
   return (
     <>
       {placed.status === "unresolved" && (
@@ -83,11 +96,17 @@ function Told({ placed, session }: { placed: Placed; session: Session }): JSX.El
               of={[
                 ["Venue", placed.venue],
                 ["Order id", placed.order_id || <span class="faint">none yet</span>],
-                ["At the venue", words(placed.life)],
-                ["Attempts", String(placed.attempts)],
-                ...(placed.message
-                  ? [["Why", <Said text={placed.message} />] as [string, JSX.Element]]
-                  : []),
+                ["At the venue", word ? `${words(word.stands)}, ${byWord}` : words(placed.life)],
+                [
+                  "Said by",
+                  word && (
+                    <>
+                      {word.who}, <Time at={word.at} as="full" />
+                    </>
+                  ),
+                ],
+                ["Attempts", placed.attempts],
+                ["Why", placed.message && <Said text={placed.message} />],
               ]}
             />
             <Facts
@@ -104,14 +123,16 @@ function Told({ placed, session }: { placed: Placed; session: Session }): JSX.El
         </div>
         <Card title="Evidence">
           {placed.evidence.length === 0 ? (
-            <Empty title="None">The venue's own answer was enough, or nothing was read yet.</Empty>
+            <Empty title="No evidence">
+              The venue's own answer was enough, or nothing was read yet.
+            </Empty>
           ) : (
             <Timeline
               label="Evidence"
               moments={placed.evidence.map((each, i) => ({
                 id: String(i),
                 at: each.at,
-                title: each.source,
+                title: each.source === "person" ? "A person's word" : each.source,
                 detail: <Said text={each.says} />,
                 tone: "plain",
               }))}
@@ -139,7 +160,7 @@ function Attempts(props: { reference: string; since: string }): JSX.Element {
       title="What happened"
       more={<a href={href("audit", [props.reference])}>In the audit log</a>}
     >
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} blank={moments.length === 0} />}
       {!over && (
         <p class="faint" role="status">
           Reading the log, up to record {count(looked)}…
@@ -150,20 +171,9 @@ function Attempts(props: { reference: string; since: string }): JSX.Element {
       ) : (
         over &&
         !error && (
-          <Empty title="Nothing in the log">It has no record since the order was placed.</Empty>
+          <Empty title="No records yet">The log has none since the order was placed.</Empty>
         )
       )}
     </Card>
-  );
-}
-
-function Said({ text }: { text: string }): JSX.Element {
-  const { short, whole } = saidOf(text);
-  if (whole === "") return <>{short}</>;
-  return (
-    <details>
-      <summary>{short}</summary>
-      <div class="wrap">{whole}</div>
-    </details>
   );
 }

@@ -4,20 +4,20 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
 import { query } from "../api";
-import { useFilter, useSettled } from "../hooks";
-import { shortened } from "../logic/format";
+import { goTo, useChoice, useFilter, useSettled } from "../hooks";
+import { count, shortened } from "../logic/format";
 import { matches } from "../logic/order";
 import { termsOf } from "../logic/terms";
 import { href, type Route } from "../logic/route";
 import type { Intent, Quota, Session } from "../logic/types";
+import { wordOf } from "../logic/word";
 import { useResource } from "../resource";
-import { Badge, Card, Choice, Empty, Failure, Loading, Search, Time } from "../ui/basics";
+import { Badge, Card, Empty, NoRows, OnlySome, Shown, Time } from "../ui/basics";
 import { Slots } from "../ui/bar";
-import { Table, type Column } from "../ui/table";
+import { Choice, Search } from "../ui/fields";
+import { sinceColumn, Stack, Table, type Column } from "../ui/table";
 import { PlaceDialog } from "./place_order";
 import { ReconcileAll } from "./order_deeds";
-
-type Show = "all" | "unresolved" | "confirmed" | "rejected";
 
 const columns: Column<Intent>[] = [
   {
@@ -26,7 +26,7 @@ const columns: Column<Intent>[] = [
     width: "minmax(8rem, 1.3fr)",
     value: (row) => row.external_reference,
     cell: (row) => (
-      <span class="stack">
+      <Stack sub={termsOf(row)} spread>
         <a
           class="strong"
           title={row.external_reference}
@@ -34,8 +34,7 @@ const columns: Column<Intent>[] = [
         >
           {shortened(row.external_reference, 28)}
         </a>
-        <span class="sub">{termsOf(row)}</span>
-      </span>
+      </Stack>
     ),
   },
   {
@@ -59,7 +58,6 @@ const columns: Column<Intent>[] = [
     width: "minmax(4rem, 0.5fr)",
     wideOnly: true,
     value: (row) => row.venue,
-    cell: (row) => row.venue,
   },
   {
     id: "life",
@@ -67,7 +65,11 @@ const columns: Column<Intent>[] = [
     width: "minmax(6.6rem, 0.8fr)",
     wideOnly: true,
     value: (row) => row.life,
-    cell: (row) => row.life,
+    cell: (row) => {
+      const word = wordOf(row);
+      if (word === null) return row.life;
+      return <span title="By a person's word, not the venue's">told: {word.stands}</span>;
+    },
   },
   {
     id: "attempts",
@@ -76,56 +78,46 @@ const columns: Column<Intent>[] = [
     right: true,
     wideOnly: true,
     value: (row) => row.attempts,
-    cell: (row) => row.attempts,
   },
-  {
-    id: "created",
-    title: "Placed",
-    width: "minmax(6rem, 0.8fr)",
-    narrow: "4.4rem",
-    right: true,
-    downFirst: true,
-    value: (row) => row.created_at,
-    cell: (row) => <Time at={row.created_at} as="since" />,
-  },
+  sinceColumn("created", "Placed", (row) => row.created_at),
 ];
 
-const shows: readonly (readonly [Show, string])[] = [
+const shows = [
   ["all", "All"],
   ["unresolved", "Not known"],
   ["confirmed", "Confirmed"],
   ["rejected", "Rejected"],
-];
+] as const;
+type Show = (typeof shows)[number][0];
+
+const most = 1000; // of which the page can look through
 
 function pathOf(show: Show): string {
-  if (show === "all") return `/v1/orders${query({ limit: 1000 })}`;
-  if (show === "unresolved") return `/v1/orders${query({ limit: 1000, unresolved: "true" })}`;
-  return `/v1/orders${query({ limit: 1000, status: show })}`;
+  if (show === "all") return `/v1/orders${query({ limit: most })}`;
+  if (show === "unresolved") return `/v1/orders${query({ limit: most, unresolved: "true" })}`;
+  return `/v1/orders${query({ limit: most, status: show })}`;
 }
 
 export function OrdersPage({ route, session }: { route: Route; session: Session }): JSX.Element {
-  const [shown, setShow] = useFilter(route, "show");
-  const show = shows.find(([each]) => each === shown)?.[0] ?? "all";
+  const [show, setShow] = useChoice(route, "show", shows);
   const [search, setSearch] = useFilter(route, "search");
   const [placing, setPlacing] = useState(false);
   const wanted = useSettled(search);
-  const { data, error, refresh } = useResource<{ orders: Intent[] }>(
-    session.orders ? pathOf(show) : null,
-    3_000,
-  );
+  const listed = useResource<{ orders: Intent[] }>(session.orders ? pathOf(show) : null, 3_000);
+  const orders = listed.data?.orders ?? [];
   const rows = useMemo(
     () =>
-      (data?.orders ?? []).filter((row) =>
+      orders.filter((row) =>
         matches(wanted, [row.external_reference, row.venue, row.order_id, termsOf(row)]),
       ),
-    [data, wanted],
+    [listed.data, wanted],
   );
-  if (!session.orders) return <NoOrders />;
+  if (!session.orders) return <NoVenue />;
   return (
     <>
       <div class="page-head">
         <h1>Orders</h1>
-        <ReconcileAll done={refresh} />
+        <ReconcileAll refresh={listed.refresh} />
         {session.trading && (
           <button type="button" class="primary" onClick={() => setPlacing(true)}>
             Place an order
@@ -137,37 +129,48 @@ export function OrdersPage({ route, session }: { route: Route; session: Session 
         <Search label="Search orders" value={search} change={setSearch} />
         <Choice label="Which" value={show} choose={setShow} of={shows} />
       </div>
-      {error && <Failure error={error} again={refresh} />}
-      {data === null ? (
-        !error && <Loading rows={8} />
-      ) : (
-        <Table
-          label="Orders"
-          columns={columns}
-          rows={rows}
-          keyOf={(row) => row.external_reference}
-          open={(row) => {
-            window.location.hash = href("orders", [row.external_reference]);
-          }}
-          empty={
-            <Empty title="No orders">
-              {show === "unresolved"
-                ? "The outcome of every order is known."
-                : "None like that were placed."}
-            </Empty>
-          }
-        />
-      )}
+      <OnlySome found={orders.length} most={most} of="orders, those placed last" />
+      <Shown of={listed} rows={8}>
+        {() => (
+          <Table
+            label="Orders"
+            columns={columns}
+            rows={rows}
+            keyOf={(row) => row.external_reference}
+            open={(row) => goTo("orders", row.external_reference)}
+            empty={<NoOrders wanted={wanted} show={show} many={orders.length === most} />}
+          />
+        )}
+      </Shown>
       {placing && <PlaceDialog
           venues={session.venues}
           close={() => setPlacing(false)}
-          placed={refresh}
+          placed={listed.refresh}
         />}
     </>
   );
 }
 
-function NoOrders(): JSX.Element {
+function NoOrders(props: { wanted: string; show: Show; many: boolean }): JSX.Element {
+  const { wanted, show } = props;
+  if (wanted !== "" && props.many) {
+    return (
+      <Empty title="No matching orders">
+        None among the {count(most)} placed last.{" "}
+        <a href={href("orders", [wanted])}>Look for the reference {wanted}</a>, however old it is.
+      </Empty>
+    );
+  }
+  if (wanted === "" && show === "unresolved")
+    return <Empty title="No matching orders">The outcome of every order is known.</Empty>;
+  return (
+    <NoRows of="orders" filtered={wanted !== "" || show !== "all"}>
+      Orders that are placed through pawl appear here.
+    </NoRows>
+  );
+}
+
+function NoVenue(): JSX.Element {
   return (
     <>
       <div class="page-head">
@@ -189,11 +192,11 @@ function Week(): JSX.Element | null {
     <Card class="week">
       <div>
         <strong>
-          {data.used} of {data.limit}
+          {count(data.used)} of {count(data.limit)}
         </strong>{" "}
         orders of this week
         <div class="faint">
-          {left > 0 ? `${left} left` : "None left"}; a new week begins{" "}
+          {left > 0 ? `${count(left)} left` : "None left"}; a new week begins{" "}
           <Time at={data.next_week} as="age" />
         </div>
       </div>

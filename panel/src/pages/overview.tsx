@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
+import { useChoice } from "../hooks";
 import { useLive } from "../live";
 import { coarse, count, duration, durationShort, plural, rate, short } from "../logic/format";
 import { needsOf, type Need } from "../logic/needs";
@@ -12,40 +13,46 @@ import {
   appended,
   columnsOf,
   linesWith,
+  meanOf,
   spanNames,
-  spanSeconds,
   spans,
+  spanSeconds,
   wholeSteps,
   type Span,
 } from "../logic/series";
-import { href } from "../logic/route";
+import { href, type Route } from "../logic/route";
 import type { Overview, Series } from "../logic/types";
-import { useResource } from "../resource";
-import { Badge, Card, Choice, Empty, Failure, Loading, Tile, Time } from "../ui/basics";
+import { isUsedUp } from "../logic/week";
+import { useResource, type Resource } from "../resource";
+import { Awaited, Badge, Card, Empty, Loading, Shown, Tile, Time } from "../ui/basics";
 import { Slots } from "../ui/bar";
 import { Icon } from "../ui/icons";
-import { Plot, type Line } from "../ui/plot";
+import { lineColors, Plot, SpanChoice, type Line, type PlotProps } from "../ui/plot";
 
-export function OverviewPage(): JSX.Element {
-  const { overview } = useLive();
+export function OverviewPage({ route }: { route: Route }): JSX.Element {
+  const { overview, connection } = useLive();
+  const isLost = connection === "lost";
   return (
     <>
       <h1 class="hidden">Overview</h1>
       {overview === null ? (
-        <Loading as="tiles" rows={7} />
+        isLost ? <Awaited /> : <Loading as="tiles" rows={7} />
       ) : (
         <>
-          <Needs needs={needsOf(overview)} />
+          <Needs needs={needsOf(overview)} isKnown={!isLost} />
           <Tiles now={overview} />
         </>
       )}
-      <Plots now={overview} />
+      <Plots now={overview} route={route} />
       {overview && <Stores now={overview} />}
     </>
   );
 }
 
-function Needs({ needs }: { needs: Need[] }): JSX.Element {
+function Needs({ needs, isKnown }: { needs: Need[]; isKnown: boolean }): JSX.Element {
+  if (needs.length === 0 && !isKnown) {
+    return <p class="calm unsure">Whether something needs a person is not known.</p>;
+  }
   if (needs.length === 0) {
     return (
       <p class="calm">
@@ -110,8 +117,9 @@ function Tiles({ now }: { now: Overview }): JSX.Element {
       {orders?.quota && (
         <Tile
           name="Weekly orders"
-          value={`${orders.quota.used}`}
-          unit={orders.quota.enabled ? ` of ${orders.quota.limit}` : ""}
+          value={short(orders.quota.used)}
+          unit={orders.quota.enabled ? ` of ${short(orders.quota.limit)}` : ""}
+          tone={isUsedUp(orders.quota) ? "warn" : "plain"}
           detail={
             orders.quota.enabled ? (
               <Slots used={orders.quota.used} limit={orders.quota.limit} />
@@ -137,7 +145,6 @@ const queueLines: Line[] = [
   { name: "running", color: "--line-3" },
 ];
 const ageLines: Line[] = [{ name: "oldest due", color: "--line-4", fill: true }];
-const colors = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5", "--line-6"];
 
 function valuesOf(now: Overview): { [name: string]: number } {
   const values: { [name: string]: number } = { ...now.rates, retries: now.retries.last_minute };
@@ -153,10 +160,16 @@ function valuesOf(now: Overview): { [name: string]: number } {
 }
 
 // The finest one goes on by itself, with every sample of the stream; the others are asked for anew.
-function useSeries(span: Span, now: Overview | null): ReturnType<typeof useResource<Series>> {
+function useSeries(span: Span, now: Overview | null): Resource<Series> {
   const kept = useResource<Series>(`/v1/series?span=${span}`, span === "15m" ? 60_000 : 15_000);
   const [grown, setGrown] = useState<Series | null>(null);
   useEffect(() => setGrown(kept.data), [kept.data]);
+  useEffect(() => {
+    // While the page was hidden nothing was heard.
+    const look = (): void => void (document.hidden || kept.refresh());
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, [kept.refresh]);
   useEffect(() => {
     if (now === null || span !== "15m") return;
     const at = Math.floor(Date.parse(now.at) / 1000);
@@ -165,96 +178,97 @@ function useSeries(span: Span, now: Overview | null): ReturnType<typeof useResou
   return { ...kept, data: kept.data && (grown ?? kept.data) };
 }
 
-function Plots({ now }: { now: Overview | null }): JSX.Element {
-  const [span, setSpan] = useState<Span>("15m");
-  const { data, error, refresh } = useSeries(span, now);
+function Plots({ now, route }: { now: Overview | null; route: Route }): JSX.Element {
+  const [span, setSpan] = useChoice(route, "span", spans);
+  const series = useSeries(span, now);
   return (
     <section aria-label="Of late">
       <div class="bar-of-tools">
         <h2>The last {spanNames[span]}</h2>
-        <Choice
-          label="Span"
-          value={span}
-          choose={setSpan}
-          of={spans.map((each) => [each, each] as const)}
-        />
+        <SpanChoice value={span} choose={setSpan} />
       </div>
-      {error && <Failure error={error} again={refresh} />}
-      {data ? (
-        <Drawn
-          series={data}
-          seconds={spanSeconds[span]}
-          withQueue={now === null || now.queue !== null}
-        />
-      ) : (
-        !error && <Loading as="plots" />
-      )}
+      <Shown of={series} as="plots">
+        {(data) => (
+          <Drawn series={data} span={span} withQueue={now === null || now.queue !== null} />
+        )}
+      </Shown>
     </section>
   );
 }
 
 interface DrawnProps {
   series: Series;
-  seconds: number;
+  span: Span;
   withQueue: boolean;
 }
 
-function Drawn({ series, seconds, withQueue }: DrawnProps): JSX.Element {
-  const requests = useMemo(() => columnsOf(series, ["allowed", "refused", "replayed"]), [series]);
-  const queue = useMemo(
-    () => columnsOf(series, ["queue.due", "queue.pending", "queue.running"]),
-    [series],
-  );
-  const age = useMemo(() => columnsOf(series, ["queue.oldest"]), [series]);
+function Drawn({ series, span, withQueue }: DrawnProps): JSX.Element {
+  const reach = { seconds: spanSeconds[span], mean: meanOf(span, series.step_seconds) };
   return (
     <div class="plots">
-      <Card title="Requests a second">
-        <Plot
-          seconds={seconds}
-          label="Requests a second"
-          lines={requestLines}
-          columns={requests}
-          show={rate}
-          axis={short}
-        />
-      </Card>
-      <Retries series={series} seconds={seconds} />
+      <PlotCard
+        {...reach}
+        label="Requests a second"
+        lines={requestLines}
+        series={series}
+        of={["allowed", "refused", "replayed"]}
+        show={rate}
+        axis={short}
+      />
+      <Retries series={series} reach={reach} />
       {withQueue && (
-        <Card title="Tasks">
-          <Plot
-            seconds={seconds}
-            label="Tasks"
-            lines={queueLines}
-            columns={queue}
-            steps={wholeSteps}
-          />
-        </Card>
+        <PlotCard
+          {...reach}
+          label="Tasks"
+          lines={queueLines}
+          series={series}
+          of={["queue.due", "queue.pending", "queue.running"]}
+          steps={wholeSteps}
+        />
       )}
       {withQueue && (
-        <Card title="Age of the oldest due task">
-          <Plot
-            seconds={seconds}
-            label="Age of the oldest due task"
-            lines={ageLines}
-            columns={age}
-            show={duration}
-            axis={durationShort}
-            steps={ageSteps}
-            least={60}
-          />
-        </Card>
+        <PlotCard
+          {...reach}
+          label="Age of the oldest due task"
+          lines={ageLines}
+          series={series}
+          of={["queue.oldest"]}
+          show={duration}
+          axis={durationShort}
+          steps={ageSteps}
+          least={60}
+        />
       )}
     </div>
   );
 }
 
-function Retries({ series, seconds }: { series: Series; seconds: number }): JSX.Element {
+interface PlotCardProps extends Omit<PlotProps, "columns"> {
+  series: Series;
+  of: string[]; // what its lines are called there
+}
+
+function PlotCard({ series, of, ...plot }: PlotCardProps): JSX.Element {
+  const columns = useMemo(() => columnsOf(series, of), [series]);
+  return (
+    <Card title={plot.label}>
+      <Plot {...plot} columns={columns} />
+    </Card>
+  );
+}
+
+interface Reach {
+  seconds: number;
+  mean: number | undefined;
+}
+
+function Retries({ series, reach }: { series: Series; reach: Reach }): JSX.Element {
   const all = linesWith(series, "retry.");
-  const names = all.slice(0, colors.length);
-  const rest = andMore(all, colors.length);
+  const names = all.slice(0, lineColors.length);
+  const rest = andMore(all, lineColors.length);
   const key = names.join("|");
   const lines = useMemo(
-    () => names.map((name, i) => ({ name, color: colors[i] ?? "--line-1" })),
+    () => names.map((name, i) => ({ name, color: lineColors[i] ?? "--line-1" })),
     [key],
   );
   const columns = useMemo(
@@ -272,7 +286,7 @@ function Retries({ series, seconds }: { series: Series; seconds: number }): JSX.
       ) : (
         <>
           <Plot
-            seconds={seconds}
+            {...reach}
             label="Retries a minute"
             lines={lines}
             columns={columns}

@@ -1,30 +1,56 @@
-// The rules in force: limits, what those in shadow would have refused, and the retry matrix.
+// The rules in force: limits, what those in shadow would have refused, and plans. Below them the
+// retry policies of the configuration, which pawl checks and shows, and does not go by itself.
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 
 import { count, words } from "../logic/format";
+import { href } from "../logic/route";
 import type { LimitPolicy, Policies, RetryPolicy } from "../logic/types";
 import { useResource } from "../resource";
-import { Badge, Card, Empty, Failure, Loading } from "../ui/basics";
+import { Badge, Card, Empty, None, Shown } from "../ui/basics";
 
 export function PoliciesPage(): JSX.Element {
-  const { data, error, refresh } = useResource<Policies>("/v1/policies", 10_000);
+  const policies = useResource<Policies>("/v1/policies", 10_000);
   return (
     <>
       <div class="page-head">
         <h1>Policies</h1>
       </div>
-      {error && <Failure error={error} again={refresh} />}
-      {data === null ? (
-        !error && <Loading rows={8} />
-      ) : (
-        <>
-          <Limits limits={data.limits} />
-          <Plans plans={data.plans} />
-          <Retries policies={data.retry} />
-        </>
-      )}
+      <Shown of={policies} rows={8}>
+        {({ limits, plans, retry }) => (
+          <>
+            <Limits limits={limits} />
+            <Plans plans={plans} />
+            <Retries policies={retry} />
+          </>
+        )}
+      </Shown>
     </>
+  );
+}
+
+/** Its first column names the rows; `align` is that of the others. */
+function PlainTable(props: {
+  label: string;
+  head: string[];
+  align?: "right";
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={props.label}>
+      <table class="plain-table">
+        <thead>
+          <tr>
+            {props.head.map((title, i) => (
+              <th key={title} scope="col" class={i > 0 ? props.align : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </div>
   );
 }
 
@@ -34,75 +60,63 @@ function Limits({ limits }: { limits: LimitPolicy[] }): JSX.Element {
       {limits.length === 0 ? (
         <Empty title="No bucket is configured">Everything is let through.</Empty>
       ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Limits">
-          <table class="plain-table">
-            <thead>
-              <tr>
-                <th scope="col">Bucket</th>
-                <th scope="col">Refused since the start</th>
-                <th scope="col">Counts</th>
-                <th scope="col">By</th>
-                <th scope="col">Algorithm</th>
-                <th scope="col">Rule</th>
-              </tr>
-            </thead>
-            <tbody>
-              {limits.map((limit) => (
-                <tr key={limit.name}>
-                  <th scope="row">{limit.name}</th>
-                  <td class="fold">
-                    {limit.shadow ? (
-                      <>
-                        <Badge status="shadow" tone="warn" text="shadow" /> would have been{" "}
-                        {count(limit.shadow_refusals)}
-                      </>
-                    ) : (
-                      count(limit.refusals)
-                    )}
-                  </td>
-                  <td class="mono">{limit.match}</td>
-                  <td>{words(limit.scope)}</td>
-                  <td>{words(limit.algorithm)}</td>
-                  <td>{limit.rule}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable
+          label="Limits"
+          head={["Bucket", "Refused since the start", "Counts", "By", "Algorithm", "Rule"]}
+        >
+          {limits.map((limit) => (
+            <tr key={limit.name}>
+              <th scope="row">{limit.name}</th>
+              <td class="fold">
+                {limit.shadow ? (
+                  <>
+                    <Badge status="shadow" tone="warn" /> would have been{" "}
+                    <Refused by={limit.name} times={limit.shadow_refusals} />
+                  </>
+                ) : (
+                  <Refused by={limit.name} times={limit.refusals} />
+                )}
+              </td>
+              <td class="mono">{limit.match}</td>
+              <td>{words(limit.scope)}</td>
+              <td>{words(limit.algorithm)}</td>
+              <td>{limit.rule}</td>
+            </tr>
+          ))}
+        </PlainTable>
       )}
     </Card>
+  );
+}
+
+/** To the decisions themselves: whom, and when. */
+function Refused({ by, times }: { by: string; times: number }): JSX.Element {
+  if (times === 0) return <>{count(times)}</>;
+  return (
+    <a href={href("audit", [], { refused_by: by })} title="Whom, and when">
+      {count(times)}
+    </a>
   );
 }
 
 function Plans({ plans }: { plans: Policies["plans"] }): JSX.Element {
   return (
     <Card title="Plans">
-      <div class="scroll" tabIndex={0} role="region" aria-label="Plans">
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">Plan</th>
-              <th scope="col">Rates of its own</th>
-              <th scope="col">Offered next</th>
-            </tr>
-          </thead>
-          <tbody>
-            {plans.map((plan) => (
-              <tr key={plan.plan}>
-                <th scope="row">{plan.plan}</th>
-                <td>
-                  {plan.rates.length === 0 ? (
-                    <span class="faint">as the buckets have them</span>
-                  ) : (
-                    plan.rates.map((rate) => `${rate.bucket} ${rate.rate}`).join(", ")
-                  )}
-                </td>
-                <td>{plan.next_plan ?? <span class="faint">–</span>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable label="Plans" head={["Plan", "Rates of its own", "Offered next"]}>
+        {plans.map((plan) => (
+          <tr key={plan.plan}>
+            <th scope="row">{plan.plan}</th>
+            <td>
+              {plan.rates.length === 0 ? (
+                <span class="faint">as the buckets have them</span>
+              ) : (
+                plan.rates.map((rate) => `${rate.bucket} ${rate.rate}`).join(", ")
+              )}
+            </td>
+            <td>{plan.next_plan ?? <None />}</td>
+          </tr>
+        ))}
+      </PlainTable>
     </Card>
   );
 }
@@ -110,8 +124,8 @@ function Plans({ plans }: { plans: Policies["plans"] }): JSX.Element {
 const columns: [string, string][] = [
   ["max_attempts", "Attempts"],
   ["base_delay", "First delay"],
-  ["max_delay", "At most"],
-  ["multiplier", "Times"],
+  ["max_delay", "Longest delay"],
+  ["multiplier", "Multiplier"],
   ["jitter", "Jitter"],
   ["deadline", "Deadline"],
   ["attempt_timeout", "Timeout"],
@@ -119,41 +133,44 @@ const columns: [string, string][] = [
 
 function Retries({ policies }: { policies: RetryPolicy[] }): JSX.Element {
   return (
-    <Card title="Retries" more={<span class="faint">what differs from the default is marked</span>}>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Retries">
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">Category</th>
-              {columns.map(([name, title]) => (
-                <th key={name} scope="col" class="right">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {policies.map((policy) => (
-              <tr key={policy.category}>
-                <th scope="row" class="mono">
-                  {policy.category}
-                </th>
-                {columns.map(([name]) => (
-                  <td key={name} class="right">
-                    {policy.changed.includes(name) ? (
-                      <mark title="differs from the default">{shown(policy, name)}</mark>
-                    ) : (
-                      shown(policy, name)
-                    )}
-                  </td>
-                ))}
-              </tr>
+    <Card
+      title="Retry policies"
+      more={<span class="faint">what differs from the default is marked</span>}
+    >
+      <p class="faint">
+        The defaults, with what <code>retry.policies</code> changes. pawl serve checks and shows
+        them, and retries nothing by them: orders, tasks and webhooks have rules of their own, and
+        programs that use pawl as a library give their policies in code.
+      </p>
+      <PlainTable
+        label="Retry policies"
+        head={["Category", ...columns.map(([, title]) => title)]}
+        align="right"
+      >
+        {policies.map((policy) => (
+          <tr key={policy.category}>
+            <th scope="row" class="mono">
+              {breakable(policy.category)}
+            </th>
+            {columns.map(([name]) => (
+              <td key={name} class="right">
+                {policy.changed.includes(name) ? (
+                  <mark title="differs from the default">{shown(policy, name)}</mark>
+                ) : (
+                  shown(policy, name)
+                )}
+              </td>
             ))}
-          </tbody>
-        </table>
-      </div>
+          </tr>
+        ))}
+      </PlainTable>
     </Card>
   );
+}
+
+// Between its words, where there is little room.
+function breakable(name: string): (string | JSX.Element)[] {
+  return name.split(/(?<=_)/).flatMap((part, i) => (i === 0 ? [part] : [<wbr key={i} />, part]));
 }
 
 function shown(policy: RetryPolicy, name: string): string {

@@ -2,23 +2,38 @@
 // scripts cannot read stands for it.
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
 import { ApiError, change } from "../api";
 import type { Session } from "../logic/types";
-import { Icon } from "../ui/icons";
+import { Notice } from "../ui/basics";
 
 const wrong = "That is not the token.";
 
-export function SignIn(props: { entered: (session: Session) => void }): JSX.Element {
+/** Why whoever was signed in is not any more; "": nobody was, or they wanted it so. */
+export type SignedOut = "" | "over" | "elsewhere";
+
+const reasons: { [why in Exclude<SignedOut, "">]: string } = {
+  over: "Your session is over. Sign in again: you come back to where you were.",
+  elsewhere: "You were signed out in another window.",
+};
+
+export function SignIn(props: {
+  why: SignedOut;
+  entered: (session: Session) => void;
+}): JSX.Element {
   const [token, setToken] = useState("");
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
   const enter = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (busy) return;
     // No header has such letters, and no token: it cannot even be sent.
-    if (/[^\t -\xff]/.test(token)) return setError(wrong);
+    if (/[^\t -\xff]/.test(token)) {
+      field.current?.select();
+      return setError(wrong);
+    }
     setBusy(true);
     try {
       const answer = await change({ method: "POST", path: "/v1/session", bearer: token });
@@ -26,6 +41,7 @@ export function SignIn(props: { entered: (session: Session) => void }): JSX.Elem
       props.entered(answer.body as unknown as Session);
     } catch (reason) {
       setError(wordsOf(reason));
+      field.current?.select(); // to be written anew
     } finally {
       setBusy(false);
     }
@@ -38,6 +54,11 @@ export function SignIn(props: { entered: (session: Session) => void }): JSX.Elem
           pawl
         </div>
         <h1>Sign in</h1>
+        {props.why && (
+          <Notice tone="plain" role="status">
+            {reasons[props.why]}
+          </Notice>
+        )}
         <p class="faint">
           With the token that <code>server.admin.token</code> holds.
         </p>
@@ -54,6 +75,7 @@ export function SignIn(props: { entered: (session: Session) => void }): JSX.Elem
         <label class="field">
           <span>Token</span>
           <input
+            ref={field}
             type="password"
             name="token"
             autocomplete="current-password"
@@ -66,14 +88,9 @@ export function SignIn(props: { entered: (session: Session) => void }): JSX.Elem
           />
         </label>
         <div id="sign-in-error" role="alert">
-          {error && (
-            <div class="notice bad">
-              <Icon name="bad" />
-              <div>{error}</div>
-            </div>
-          )}
+          {error && <Notice tone="bad">{error}</Notice>}
         </div>
-        <button type="submit" class="primary" aria-busy={busy} disabled={busy}>
+        <button type="submit" class="primary" aria-busy={busy} aria-disabled={busy}>
           Sign in
         </button>
       </form>

@@ -4,31 +4,31 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import { segment } from "../api";
-import { utc } from "../logic/format";
+import { duration, utc, words } from "../logic/format";
 import { whyText } from "../logic/why";
-import type { Task, TaskHistory, Why } from "../logic/types";
+import type { Task, TaskHistory, Version, Why } from "../logic/types";
 import { versionChapter } from "../logic/versions";
 import { useResource } from "../resource";
 import { useNow } from "../hooks";
-import { Back, Badge, Card, Code, Facts, Failure, Loading, Time } from "../ui/basics";
-import { DeedForm, Dialog } from "../ui/dialog";
-import { Icon } from "../ui/icons";
-import { Timeline } from "../ui/timeline";
-import { tell } from "../ui/toast";
+import { Back, Badge, Card, Code, Facts, NoSuch, Notice, Shown, Time } from "../ui/basics";
+import { DeedDialog, useAsking } from "../ui/dialog";
+import { TextField } from "../ui/fields";
+import { Timeline, type Moment } from "../ui/timeline";
 import { CloseDialog } from "./close_key";
-
-type Asked = "cancel" | "replay" | "close" | null;
 
 export function TaskPage({ id }: { id: string }): JSX.Element {
   const path = `/v1/tasks/${segment(id)}`;
-  const { data, error, refresh } = useResource<Task>(path, 2_000);
-  const [asked, setAsked] = useState<Asked>(null);
-  const close = (): void => setAsked(null);
-  const done = (text: string): void => {
-    close();
-    tell(text);
-    refresh();
-  };
+  const task = useResource<Task>(path, 2_000);
+  const { data, refresh } = task;
+  const { asked, ask, close, done } = useAsking<"cancel" | "replay" | "close">(refresh);
+  if (task.error?.status === 404) {
+    const back = <Back page="tasks">Tasks</Back>;
+    return (
+      <NoSuch what="task" name={id} back={back} look={refresh}>
+        {task.error.message}
+      </NoSuch>
+    );
+  }
   const isOver = data !== null && data.status !== "pending" && data.status !== "running";
   return (
     <>
@@ -36,33 +36,32 @@ export function TaskPage({ id }: { id: string }): JSX.Element {
         <Back page="tasks">Tasks</Back>
         <h1 class="mono">{id}</h1>
         {data && <Badge status={data.status} />}
-        {data && !isOver && (
-          <button type="button" class="danger" onClick={() => setAsked("cancel")}>
+        {data?.cancel_requested && !isOver && (
+          <Badge status="cancel_requested" tone="warn" text="asked to stop" />
+        )}
+        {data && !isOver && !data.cancel_requested && (
+          <button type="button" class="danger" onClick={() => ask("cancel")}>
             Cancel
           </button>
         )}
         {isOver && data.status !== "completed" && (
-          <button type="button" class="primary" onClick={() => setAsked("replay")}>
+          <button type="button" class="primary" onClick={() => ask("replay")}>
             Replay
           </button>
         )}
         {data?.key && (
-          <button type="button" class="quiet" onClick={() => setAsked("close")}>
+          <button type="button" class="quiet" onClick={() => ask("close")}>
             Close its key
           </button>
         )}
       </div>
-      {error && <Failure error={error} again={refresh} />}
-      {data === null ? !error && <Loading rows={6} /> : <Told task={data} path={path} />}
+      <Shown of={task} rows={6}>
+        {(known) => <Told task={known} path={path} />}
+      </Shown>
       {asked === "cancel" && <CancelTask path={path} close={close} done={done} />}
       {asked === "replay" && <ReplayTask path={path} close={close} done={done} />}
       {asked === "close" && data?.key && (
-        <CloseDialog
-          scope="key"
-          name={data.key}
-          close={close}
-          done={done}
-        />
+        <CloseDialog scope="key" name={data.key} close={close} done={done} />
       )}
     </>
   );
@@ -72,41 +71,18 @@ function Told({ task, path }: { task: Task; path: string }): JSX.Element {
   return (
     <>
       <WhyNot task={task} path={path} />
+      {task.cancel_requested && task.status === "running" && (
+        <Notice tone="warn">
+          It was asked to stop, and ends as cancelled once its worker has heard of it.
+        </Notice>
+      )}
       <div class="two">
         <Card title="Task">
-          <Facts
-            of={[
-              ["Type", task.task_type],
-              ["Key", task.key ?? "none"],
-              ...(task.unique ? [["Unique", task.unique] as [string, string]] : []),
-              ["Due", <Time at={task.available_at} as="full" />],
-              ["Created", <Time at={task.created_at} as="full" />],
-              ["Retries", `${task.retry_count} of ${task.max_retries}`],
-              [
-                "Reschedules",
-                task.max_reschedules === null
-                  ? `${task.reschedule_count}, as many as it wants`
-                  : `${task.reschedule_count} of ${task.max_reschedules}`,
-              ],
-              ...(task.worker_id ? [["Worker", task.worker_id] as [string, string]] : []),
-              ...(task.lease_expires_at
-                ? [
-                    ["Lease until", <Time at={task.lease_expires_at} as="full" />] as [
-                      string,
-                      JSX.Element,
-                    ],
-                  ]
-                : []),
-              ...(task.expires_at
-                ? [["Expires", <Time at={task.expires_at} as="full" />] as [string, JSX.Element]]
-                : []),
-            ]}
-          />
+          <TaskFacts task={task} />
           {task.last_error && (
-            <div class="notice bad">
-              <Icon name="bad" />
+            <Notice tone="bad">
               <div class="wrap">{task.last_error}</div>
-            </div>
+            </Notice>
           )}
         </Card>
         <Card title="Input and output">
@@ -125,49 +101,73 @@ function Told({ task, path }: { task: Task; path: string }): JSX.Element {
   );
 }
 
+function TaskFacts({ task }: { task: Task }): JSX.Element {
+  const { max_reschedules: most, reschedule_count: times } = task;
+  const time = (at: string | null): JSX.Element | null =>
+    at === null ? null : <Time at={at} as="full" />;
+  return (
+    <Facts
+      of={[
+        ["Type", task.task_type],
+        ["Key", task.key ?? "none"],
+        ["Unique", task.unique],
+        ["Due", time(task.available_at)],
+        ["Created", time(task.created_at)],
+        ["Ended", time(task.completed_at)],
+        ["Priority", task.priority],
+        ["Timeout", `${duration(Number(task.timeout_seconds))} a run`],
+        ["Retries", `${task.retry_count} of ${task.max_retries}`],
+        ["Reschedules", most === null ? `${times}, as many as it wants` : `${times} of ${most}`],
+        // A task that waits keeps the name of whoever had it last.
+        [task.status === "running" ? "Worker" : "Last worker", task.worker_id],
+        ["Lease until", time(task.lease_expires_at)],
+        ["Expires", time(task.expires_at)],
+      ]}
+    />
+  );
+}
+
 function WhyNot({ task, path }: { task: Task; path: string }): JSX.Element | null {
   const waits = task.status === "pending";
   const { data } = useResource<Why>(waits ? `${path}/why` : null, 2_000);
   const now = useNow();
   if (!waits || data === null) return null;
   return (
-    <div class="notice plain">
-      <Icon name="bad" />
-      <div>
-        <strong>Why it does not run:</strong>{" "}
-        <span title={data.until ? utc(new Date(data.until)) : ""}>{whyText(data, now)}</span>
-      </div>
-    </div>
+    <Notice tone="plain">
+      <strong>Why it does not run:</strong>{" "}
+      <span title={data.until ? utc(new Date(data.until)) : ""}>
+        {whyText(data, now).map((part, i) =>
+          typeof part === "string" ? part : <bdi key={i}>{part.name}</bdi>,
+        )}
+      </span>
+    </Notice>
   );
 }
 
 function Versions({ path, changed }: { path: string; changed: string }): JSX.Element {
-  const { data, error, refresh } = useResource<TaskHistory>(`${path}/history`, 0, changed);
+  const history = useResource<TaskHistory>(`${path}/history`, 0, changed);
   return (
     <Card title="History">
-      {error && <Failure error={error} again={refresh} />}
-      {data === null ? (
-        !error && <Loading rows={3} />
-      ) : (
-        <>
-          {data.left_out > 0 && <p class="faint">{data.left_out} older versions are left out.</p>}
-          <Timeline
-            label="Versions"
-            moments={data.versions.map((each) => {
-              const { title, detail, tone } = versionChapter(each);
-              return {
-                id: String(each.version),
-                at: each.at,
-                tone,
-                title: `${each.version}. ${title}`,
-                detail,
-              };
-            })}
-          />
-        </>
-      )}
+      <Shown of={history} rows={3}>
+        {({ left_out, versions }) => (
+          <>
+            {left_out > 0 && <p class="faint">{left_out} older versions are left out.</p>}
+            <Timeline label="Versions" moments={versions.map(momentOf)} />
+          </>
+        )}
+      </Shown>
     </Card>
   );
+}
+
+function momentOf(version: Version): Moment {
+  const chapter = versionChapter(version);
+  return {
+    ...chapter,
+    id: String(version.version),
+    at: version.at,
+    title: `${version.version}. ${chapter.title}`,
+  };
 }
 
 interface Props {
@@ -179,42 +179,41 @@ interface Props {
 function CancelTask({ path, close, done }: Props): JSX.Element {
   const [why, setWhy] = useState("");
   return (
-    <Dialog title="Cancel the task?" close={close}>
-      <DeedForm
-        name={`Cancel the task ${path.split("/").pop()}`}
-        action="Cancel the task"
-        danger
-        close={close}
-        done={() => done("It is cancelled, or asked to stop.")}
-        ask={() => ({ method: "POST", path: `${path}/cancel`, body: { why } })}
-      >
-        <p>One that waits is cancelled. One that runs is asked to stop.</p>
-        <label class="field">
-          <span>Why? It is kept with the task</span>
-          <input
-            type="text"
-            maxLength={500}
-            value={why}
-            onInput={(event) => setWhy(event.currentTarget.value)}
-          />
-        </label>
-      </DeedForm>
-    </Dialog>
+    <DeedDialog
+      title="Cancel the task?"
+      name={`Cancel the task ${path.split("/").pop()}`}
+      action="Cancel the task"
+      danger
+      close={close}
+      ask={() => ({ method: "POST", path: `${path}/cancel`, body: { why } })}
+      done={(answer) => {
+        const { status } = answer.body as unknown as Task;
+        done(status === "running" ? "It is asked to stop." : `It is ${words(status)}.`);
+      }}
+    >
+      <p>One that waits is cancelled. One that runs is asked to stop.</p>
+      <TextField
+        label="Why? It is kept with the task"
+        value={why}
+        change={setWhy}
+        required={false}
+        maxLength={500}
+      />
+    </DeedDialog>
   );
 }
 
 function ReplayTask({ path, close, done }: Props): JSX.Element {
   return (
-    <Dialog title="Replay the task?" close={close}>
-      <DeedForm
-        name={`Replay the task ${path.split("/").pop()}`}
-        action="Replay"
-        close={close}
-        done={() => done("It is pending again.")}
-        ask={() => ({ method: "POST", path: `${path}/replay` })}
-      >
-        <p>It begins anew, with its counters at 0.</p>
-      </DeedForm>
-    </Dialog>
+    <DeedDialog
+      title="Replay the task?"
+      name={`Replay the task ${path.split("/").pop()}`}
+      action="Replay"
+      close={close}
+      ask={() => ({ method: "POST", path: `${path}/replay` })}
+      done={() => done("It is pending again.")}
+    >
+      <p>It begins anew, with its counters at 0.</p>
+    </DeedDialog>
   );
 }

@@ -4,19 +4,18 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { type ApiError, query } from "../api";
-import { useFilter, useSettled } from "../hooks";
-import { count, words } from "../logic/format";
+import { goTo, useChoice, useFilter, useNarrow, useNow, useSettled } from "../hooks";
+import { count, plural, words } from "../logic/format";
 import { href, type Route } from "../logic/route";
-import type { Closing, Task, TaskStatus } from "../logic/types";
+import type { Closing, Task } from "../logic/types";
 import { useResource } from "../resource";
-import { Badge, Card, Choice, Empty, Failure, Loading, Search, Tile, Time } from "../ui/basics";
-import { DeedForm, Dialog } from "../ui/dialog";
-import { Table, type Column } from "../ui/table";
-import { tell } from "../ui/toast";
+import { Badge, Empty, NoRows, OnlySome, Shown, Tile, Time } from "../ui/basics";
+import { DeedDialog, useAsking } from "../ui/dialog";
+import { Choice, Search, Select } from "../ui/fields";
+import { sinceColumn, Stack, Table, type Column } from "../ui/table";
 import { CloseDialog } from "./close_key";
 
-type Show = "all" | TaskStatus;
-const shows: readonly (readonly [Show, string])[] = [
+const shows = [
   ["all", "All"],
   ["pending", "Pending"],
   ["running", "Running"],
@@ -24,7 +23,11 @@ const shows: readonly (readonly [Show, string])[] = [
   ["failed", "Failed"],
   ["cancelled", "Cancelled"],
   ["expired", "Expired"],
-];
+] as const;
+const orders = [
+  ["changed", "changed last"],
+  ["due", "due first"],
+] as const;
 
 const tasksMost = 1000; // of one answer; those that changed last
 const many = 200;
@@ -36,12 +39,11 @@ const columns: Column<Task>[] = [
     width: "minmax(9rem, 1.4fr)",
     value: (row) => row.id,
     cell: (row) => (
-      <span class="stack">
+      <Stack sub={row.task_type}>
         <a class="mono" title={row.id} href={href("tasks", [row.id])}>
           …{row.id.slice(-10)}
         </a>
-        <span class="sub">{row.task_type}</span>
-      </span>
+      </Stack>
     ),
   },
   {
@@ -50,7 +52,6 @@ const columns: Column<Task>[] = [
     width: "minmax(7rem, 1.2fr)",
     wideOnly: true,
     value: (row) => row.task_type,
-    cell: (row) => row.task_type,
   },
   {
     id: "status",
@@ -66,7 +67,6 @@ const columns: Column<Task>[] = [
     width: "minmax(6rem, 1fr)",
     wideOnly: true,
     value: (row) => row.key,
-    cell: (row) => row.key ?? <span class="faint">–</span>,
   },
   {
     id: "tries",
@@ -85,94 +85,74 @@ const columns: Column<Task>[] = [
     right: true,
     wideOnly: true,
     value: (row) => row.available_at,
-    cell: (row) => <Time at={row.available_at} as="since" />,
+    cell: (row) => <Time at={row.available_at} as="age" />,
   },
-  {
-    id: "updated",
-    title: "Changed",
-    width: "minmax(6rem, 0.8fr)",
-    narrow: "5.6rem",
-    right: true,
-    downFirst: true,
-    value: (row) => row.updated_at,
-    cell: (row) => <Time at={row.updated_at} as="since" />,
-  },
+  { ...sinceColumn<Task>("updated", "Changed", (row) => row.updated_at), narrow: "5.6rem" },
 ];
 
 export function TasksPage({ route }: { route: Route }): JSX.Element {
-  const [status, setStatus] = useFilter(route, "status");
-  const show = shows.find(([each]) => each === status)?.[0] ?? "all";
+  const [status, setStatus] = useChoice(route, "status", shows);
   const [type, setType] = useFilter(route, "type");
   const [key, setKey] = useFilter(route, "key");
-  const [closing, setClosing] = useState(false);
+  const [by, setBy] = useChoice(route, "order", orders);
   const [isLarge, setLarge] = useState(false);
-  const { data, error, refresh } = useResource<{ tasks: Task[]; total: number | null }>(
+  const listed = useResource<{ tasks: Task[]; total: number | null }>(
     `/v1/tasks${query({
-      order: "changed",
+      order: by,
       limit: tasksMost,
-      status: show === "all" ? undefined : show,
-      type: useSettled(type.trim()),
-      key: useSettled(key.trim()),
+      status: status === "all" ? undefined : status,
+      type: useSettled(type),
+      key: useSettled(key),
     })}`,
     isLarge ? 15_000 : 3_000,
   );
+  const { data, error } = listed;
   useEffect(() => setLarge((data?.tasks.length ?? 0) > many), [data]);
   const closings = useResource<{ closings: Closing[] }>("/v1/queue/closings", 5_000);
+  const { asked, ask, close, done } = useAsking<"close">(closings.refresh);
   if (error?.status === 404) return <NoQueue error={error} />;
   return (
     <>
       <div class="page-head">
         <h1>Tasks</h1>
-        <button type="button" class="quiet" onClick={() => setClosing(true)}>
+        <button type="button" class="quiet" onClick={() => ask("close")}>
           Close a key
         </button>
       </div>
       <Numbers />
       <Closings closings={closings.data?.closings ?? []} changed={closings.refresh} />
       <div class="tools">
-        <Choice label="State" value={show} choose={setStatus} of={shows} />
+        <Choice label="State" value={status} choose={setStatus} of={shows} />
         <Search label="Type" hint="Type, whole name" value={type} change={setType} />
         <Search label="Key" hint="Key, whole name" value={key} change={setKey} />
+        <Select label="First" value={by} change={setBy} of={orders} />
       </div>
-      {error && <Failure error={error} again={refresh} />}
-      {data !== null && data.tasks.length === tasksMost && (
-        <p class="faint" role="status">
-          {count(data.tasks.length)}
-          {data.total === null ? "" : ` of ${count(data.total)}`}, those that changed last. Choose a
-          state, a type or a key to see others.
-        </p>
-      )}
-      {data === null ? (
-        !error && <Loading rows={8} />
-      ) : (
-        <Table
-          label="Tasks"
-          columns={columns}
-          rows={data.tasks}
-          keyOf={(row) => row.id}
-          sort={{ column: "updated", down: true }}
-          open={(row) => {
-            window.location.hash = href("tasks", [row.id]);
-          }}
-          empty={
-            <Empty title="No tasks">
-              None are like that. <code>pawl submit</code> makes one.
-            </Empty>
-          }
-        />
-      )}
-      {closing && (
-        <CloseDialog
-          scope="key"
-          name=""
-          close={() => setClosing(false)}
-          done={(text) => {
-            setClosing(false);
-            tell(text);
-            closings.refresh();
-          }}
-        />
-      )}
+      <OnlySome
+        found={data?.tasks.length ?? 0}
+        most={tasksMost}
+        total={data?.total ?? null}
+        of={`tasks, those ${by === "due" ? "due first" : "changed last"}`}
+        more="Choose a state, a type or a key to see others."
+      />
+      <Shown of={listed} rows={8}>
+        {({ tasks }) => (
+          <Table
+            key={by}
+            label="Tasks"
+            columns={columns}
+            rows={tasks}
+            keyOf={(row) => row.id}
+            sort={by === "due" ? { column: "due", down: false } : { column: "updated", down: true }}
+            open={(row) => goTo("tasks", row.id)}
+            empty={
+              <NoRows of="tasks" filtered={status !== "all" || type !== "" || key !== ""}>
+                <code>pawl submit</code> makes one.
+              </NoRows>
+            }
+          />
+        )}
+      </Shown>
+      {asked && <CloseDialog scope="key" name="" close={close} done={done} />}
     </>
   );
 }
@@ -219,12 +199,16 @@ function Numbers(): JSX.Element | null {
 }
 
 function Closings(props: { closings: Closing[]; changed: () => void }): JSX.Element | null {
-  const [opening, setOpening] = useState<Closing | null>(null);
-  const open = props.closings.filter((each) => Date.parse(each.until) > Date.now());
+  const { asked, ask, close, done } = useAsking<Closing>(props.changed);
+  const narrow = useNarrow(); // where they would hide the list
+  const now = useNow();
+  const open = props.closings.filter((each) => Date.parse(each.until) > now);
   if (open.length === 0) return null;
-  const close = (): void => setOpening(null);
   return (
-    <Card title="Closed" level={3}>
+    <details class="card closings" open={!narrow}>
+      <summary>
+        <h2>{plural(open.length, "closing")}</h2>
+      </summary>
       <ul class="stores">
         {open.map((each) => (
           <li key={`${each.scope} ${each.name}`}>
@@ -234,36 +218,42 @@ function Closings(props: { closings: Closing[]; changed: () => void }): JSX.Elem
             <span class="faint">
               opens <Time at={each.until} as="age" />
             </span>
-            <button type="button" class="quiet" onClick={() => setOpening(each)}>
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Open now: ${each.scope} ${each.name ?? ""}`.trim()}
+              onClick={() => ask(each)}
+            >
               Open now
             </button>
           </li>
         ))}
       </ul>
-      {opening && (
-        <Dialog title={`Open ${words(opening.scope)} ${opening.name ?? ""}?`} close={close}>
-          <DeedForm
-            name={`Open ${opening.scope} ${opening.name ?? ""}`}
-            action="Open it"
-            close={close}
-            ask={() => ({
-              method: "POST",
-              path: "/v1/queue/close",
-              body:
-                opening.name === null
-                  ? { scope: opening.scope, for_seconds: 0 }
-                  : { scope: opening.scope, name: opening.name, for_seconds: 0 },
-            })}
-            done={() => {
-              close();
-              tell("It is open.");
-              props.changed();
-            }}
-          >
-            <p>What waits for it may be claimed at once.</p>
-          </DeedForm>
-        </Dialog>
-      )}
-    </Card>
+      {asked && <OpenDialog closing={asked} close={close} done={done} />}
+    </details>
+  );
+}
+
+function OpenDialog(props: {
+  closing: Closing;
+  close: () => void;
+  done: (text: string) => void;
+}): JSX.Element {
+  const { scope, name } = props.closing;
+  return (
+    <DeedDialog
+      title={`Open ${words(scope)} ${name ?? ""}?`}
+      name={`Open ${scope} ${name ?? ""}`}
+      action="Open it"
+      close={props.close}
+      ask={() => ({
+        method: "POST",
+        path: "/v1/queue/close",
+        body: { scope, for_seconds: 0, ...(name === null ? {} : { name }) },
+      })}
+      done={() => props.done("It is open.")}
+    >
+      <p>What waits for it may be claimed at once.</p>
+    </DeedDialog>
   );
 }

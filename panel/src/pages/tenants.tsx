@@ -3,65 +3,56 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { ApiError, get, query } from "../api";
-import { useFilter, useSettled } from "../hooks";
+import { get, query, type ApiError } from "../api";
+import { goTo, useChoice, useFilter, useSettled } from "../hooks";
 import { count, duration, plural } from "../logic/format";
 import { matches } from "../logic/order";
 import { href, type Route } from "../logic/route";
 import type { BucketUsage, Session, TenantUsage, UsagePage } from "../logic/types";
-import { isNear, rankOf, rowsOf, type UsageRow } from "../logic/usage";
-import { Choice, Empty, Failure, Loading, Search } from "../ui/basics";
+import { fullOfLate, isNear, rankOf, rowsOf, type UsageRow } from "../logic/usage";
+import type { Resource } from "../resource";
+import { None, NoRows, Shown } from "../ui/basics";
 import { Bar } from "../ui/bar";
+import { Choice, Search } from "../ui/fields";
 import { Icon } from "../ui/icons";
-import { Table, type Column } from "../ui/table";
+import { Stack, Table, type Column } from "../ui/table";
+import { whileSeen } from "../while_seen";
 
+const shows = [
+  ["all", "All"],
+  ["near", "Near a limit"],
+] as const;
 const pageSize = 1000;
 const askAgainMs = 5_000;
 
-interface Gathered {
-  tenants: TenantUsage[] | null;
-  error: ApiError | null;
-}
-
 // All pages, one after the other; then again. However many there are, pawl has nine tenths of the
 // time for other work.
-function useUsage(): Gathered & { refresh: () => void } {
-  const [gathered, setGathered] = useState<Gathered>({ tenants: null, error: null });
+function useUsage(): Resource<TenantUsage[]> {
+  const [data, setData] = useState<TenantUsage[] | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
   const [asked, setAsked] = useState(0);
-  useEffect(() => {
-    const leaving = new AbortController();
-    let timer = 0;
-    const ask = async (): Promise<void> => {
-      const began = performance.now();
-      try {
-        const tenants: TenantUsage[] = [];
-        let after: string | undefined;
-        do {
-          const page: UsagePage = await get(
-            `/v1/usage${query({ limit: pageSize, after })}`,
-            leaving.signal,
-          );
-          tenants.push(...page.tenants);
-          after = page.next ?? undefined;
-        } while (after !== undefined);
-        setGathered({ tenants, error: null });
-      } catch (error) {
-        if (leaving.signal.aborted) return;
-        if (error instanceof ApiError) setGathered((old) => ({ ...old, error }));
-      }
-      const took = performance.now() - began;
-      if (!leaving.signal.aborted) wait(Math.max(askAgainMs, 9 * took));
-    };
-    const wait = (ms: number): void => {
-      timer = window.setTimeout(() => (document.hidden ? wait(ms) : void ask()), ms);
-    };
-    void ask();
-    return () => {
-      leaving.abort();
-      window.clearTimeout(timer);
-    };
-  }, [asked]);
-  return { ...gathered, refresh: () => setAsked((n) => n + 1) };
+  useEffect(
+    () =>
+      whileSeen({
+        ask: async (signal) => {
+          const tenants: TenantUsage[] = [];
+          let after: string | undefined;
+          do {
+            const asked = query({ limit: pageSize, after });
+            const page: UsagePage = await get(`/v1/usage${asked}`, signal);
+            tenants.push(...page.tenants);
+            after = page.next ?? undefined;
+          } while (after !== undefined);
+          for (const each of tenants) fullOfLate.note(each, Date.now());
+          setData(tenants);
+          setError(null);
+        },
+        failed: setError,
+        waitMs: (tookMs) => Math.max(askAgainMs, 9 * tookMs),
+      }),
+    [asked],
+  );
+  return { data, error, refresh: () => setAsked((n) => n + 1) };
 }
 
 function columnsOf(session: Session): Column<UsageRow>[] {
@@ -72,14 +63,11 @@ function columnsOf(session: Session): Column<UsageRow>[] {
       width: "minmax(7rem, 2fr)",
       value: (row) => row.tenant.tenant,
       cell: (row) => (
-        <span class="stack">
+        <Stack sub={<BucketName bucket={row.bucket} />}>
           <a class="strong" href={href("tenants", [row.tenant.tenant])}>
             {row.tenant.tenant}
           </a>
-          <span class="sub">
-            <BucketName bucket={row.bucket} />
-          </span>
-        </span>
+        </Stack>
       ),
     },
     {
@@ -111,17 +99,13 @@ function columnsOf(session: Session): Column<UsageRow>[] {
     },
     {
       id: "reset",
-      title: "Free again",
+      title: "All free in",
       width: "minmax(6.5rem, 0.8fr)",
       right: true,
       wideOnly: true,
       value: (row) => row.bucket?.reset_seconds ?? null,
       cell: (row) =>
-        row.bucket && row.bucket.used > 0 ? (
-          duration(row.bucket.reset_seconds)
-        ) : (
-          <span class="faint">–</span>
-        ),
+        row.bucket && row.bucket.used > 0 ? duration(row.bucket.reset_seconds) : <None />,
     },
     {
       id: "plan",
@@ -161,26 +145,31 @@ interface OfRow {
 function UsageCell({ row, session }: OfRow): JSX.Element | null {
   const { tenant, bucket } = row;
   if (bucket === null) return null;
+  const isFull = fullOfLate.has(tenant.tenant, bucket.bucket);
   return (
-    <span class="stack">
+    <Stack
+      sub={
+        <>
+          {usedOf(bucket)} <UpgradeLink row={row} session={session} />
+        </>
+      }
+    >
       <span class="usage-cell">
         <Bar
           label={`${tenant.tenant}, ${bucket.bucket}`}
           used={bucket.used}
           limit={bucket.limit}
           near={isNear(row)}
+          full={isFull}
           calm={bucket.shadow}
         />
         {isNear(row) && (
-          <span class="near-sign" title="Near the limit">
+          <span class="near-sign" title={isFull ? "At the limit" : "Near the limit"}>
             <Icon name="warn" />
           </span>
         )}
       </span>
-      <span class="sub">
-        {usedOf(bucket)} <UpgradeLink row={row} session={session} />
-      </span>
-    </span>
+    </Stack>
   );
 }
 
@@ -194,10 +183,10 @@ function UpgradeLink({ row, session }: OfRow): JSX.Element | null {
 }
 
 export function TenantsPage({ route, session }: { route: Route; session: Session }): JSX.Element {
-  const { tenants, error, refresh } = useUsage();
+  const usage = useUsage();
+  const tenants = usage.data;
   const [search, setSearch] = useFilter(route, "search");
-  const [shown, setShow] = useFilter(route, "show");
-  const show = shown === "near" ? "near" : "all";
+  const [show, setShow] = useChoice(route, "show", shows);
   const wanted = useSettled(search);
   const all = useMemo(() => rowsOf(tenants ?? []), [tenants]);
   const rows = useMemo(
@@ -221,41 +210,26 @@ export function TenantsPage({ route, session }: { route: Route; session: Session
       </div>
       <div class="tools">
         <Search label="Search tenants, plans and buckets" value={search} change={setSearch} />
-        <Choice
-          label="Which"
-          value={show}
-          choose={(value) => setShow(value === "all" ? "" : value)}
-          of={[
-            ["all", "All"],
-            ["near", "Near a limit"],
-          ]}
-        />
+        <Choice label="Which" value={show} choose={setShow} of={shows} />
       </div>
-      {error && <Failure error={error} again={refresh} />}
-      {tenants === null ? (
-        !error && <Loading rows={8} />
-      ) : (
-        <Table
-          label="Usage by tenant and bucket"
-          columns={columns}
-          rows={rows}
-          keyOf={(row) => `${row.tenant.tenant}\n${row.bucket?.bucket ?? ""}`}
-          sort={{ column: "share", down: true }}
-          open={(row) => {
-            window.location.hash = href("tenants", [row.tenant.tenant]);
-          }}
-          empty={<NoTenants some={tenants.length > 0} />}
-        />
-      )}
+      <Shown of={usage} rows={8}>
+        {(known) => (
+          <Table
+            label="Usage by tenant and bucket"
+            columns={columns}
+            rows={rows}
+            keyOf={(row) => `${row.tenant.tenant}\n${row.bucket?.bucket ?? ""}`}
+            sort={{ column: "share", down: true }}
+            open={(row) => goTo("tenants", row.tenant.tenant)}
+            empty={
+              <NoRows of="tenants" filtered={known.length > 0}>
+                They appear with their first request to the guarded listener, or when a setting
+                names them.
+              </NoRows>
+            }
+          />
+        )}
+      </Shown>
     </>
-  );
-}
-
-function NoTenants({ some }: { some: boolean }): JSX.Element {
-  if (some) return <Empty title="No tenant is like that">Try fewer letters, or show all.</Empty>;
-  return (
-    <Empty title="No tenant was seen yet">
-      They appear with their first request to the guarded listener, or when a setting names them.
-    </Empty>
   );
 }

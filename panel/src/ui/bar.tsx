@@ -9,11 +9,12 @@ export function Bar(props: {
   used: number;
   limit: number;
   near: boolean;
+  full?: boolean; // it refuses, although a little may be free now
   calm?: boolean; // it cannot refuse
 }): JSX.Element {
   const { used, limit } = props;
   const share = limit > 0 ? used / limit : used > 0 ? 1 : 0;
-  const tone = props.calm ? "calm" : share >= 1 ? "full" : props.near ? "near" : "";
+  const tone = props.calm ? "calm" : props.full || share >= 1 ? "full" : props.near ? "near" : "";
   const mark = tone === "full" ? ", at the limit" : tone === "near" ? ", near the limit" : "";
   const told = `${count(used)} of ${count(limit)} used${mark}`;
   return (
@@ -34,6 +35,7 @@ export function Bar(props: {
 /** A week's orders, one slot each. */
 export function Slots(props: { used: number; limit: number }): JSX.Element {
   const most = 10; // more do not fit into a tile
+  const end = props.used >= props.limit ? ", none left" : "";
   if (props.limit > most) {
     return (
       <Bar
@@ -52,7 +54,7 @@ export function Slots(props: { used: number; limit: number }): JSX.Element {
       aria-valuemin={0}
       aria-valuemax={props.limit}
       aria-valuenow={Math.min(props.used, props.limit)}
-      aria-valuetext={`${props.used} of ${props.limit} used`}
+      aria-valuetext={`${props.used} of ${props.limit} used${end}`}
     >
       {Array.from({ length: props.limit }, (_, i) => (
         <span key={i} class={i < props.used ? "slot used" : "slot"} />

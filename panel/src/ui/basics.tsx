@@ -1,13 +1,17 @@
 // The small parts that every page is made of.
 
 import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
 
 import type { ApiError } from "../api";
 import { useNow, wayBack } from "../hooks";
 import { useLive } from "../live";
-import { instant, local, localShort, relative, since, utc, words } from "../logic/format";
-import type { Page } from "../logic/route";
-import type { Tone } from "../logic/story";
+import { count, instant, local, localShort, relative, since, utc, words } from "../logic/format";
+import { href, type Page } from "../logic/route";
+import { saidOf } from "../logic/said";
+import { toneOf, type Tone } from "../logic/tones";
+import type { Resource } from "../resource";
+import { shared } from "../shared";
 import { Icon, type IconName } from "./icons";
 
 const shapes = {
@@ -19,11 +23,16 @@ const shapes = {
   "full instant": (at: Date) => `${local(at).slice(0, 10)} ${instant(at)}`,
 };
 
+/** In the place of a value that is not there. */
+export function None(): JSX.Element {
+  return <span class="faint">–</span>;
+}
+
 /** Local time; UTC on hover and for machines. */
 export function Time(props: { at: string | null; as?: keyof typeof shapes }): JSX.Element {
   const shape = props.as ?? "short";
   const now = useNow(shape === "age" || shape === "since" ? 1_000 : 60_000);
-  if (props.at === null) return <span class="faint">–</span>;
+  if (props.at === null) return <None />;
   const at = new Date(props.at);
   if (Number.isNaN(at.getTime())) return <span>{props.at}</span>;
   return (
@@ -33,33 +42,6 @@ export function Time(props: { at: string | null; as?: keyof typeof shapes }): JS
   );
 }
 
-export const tones: { [status: string]: Tone } = {
-  done: "good",
-  confirmed: "good",
-  completed: "good",
-  ok: "good",
-  closed: "good",
-  filled: "good",
-  working: "good",
-  ready: "good",
-  replayed: "good",
-  failed: "bad",
-  rejected: "bad",
-  unresolved: "bad",
-  down: "bad",
-  open: "bad",
-  expired: "bad",
-  mismatch: "bad",
-  denied: "bad",
-  unknown: "warn",
-  reconciling: "warn",
-  sending: "warn",
-  in_flight: "warn",
-  degraded: "warn",
-  half_open: "warn",
-  running: "warn",
-  near: "warn",
-};
 export const toneIcons: { [tone in Tone]: IconName | null } = {
   good: "check",
   bad: "bad",
@@ -69,7 +51,7 @@ export const toneIcons: { [tone in Tone]: IconName | null } = {
 
 /** A state: told by word and sign, not by colour alone. */
 export function Badge(props: { status: string; tone?: Tone; text?: string }): JSX.Element {
-  const tone = props.tone ?? tones[props.status] ?? "plain";
+  const tone = props.tone ?? toneOf(props.status);
   const icon = toneIcons[tone];
   return (
     <span class={`badge ${tone}`}>
@@ -84,14 +66,12 @@ export function Card(props: {
   more?: ComponentChildren;
   class?: string;
   children: ComponentChildren;
-  level?: 2 | 3;
 }): JSX.Element {
-  const Heading = props.level === 3 ? "h3" : "h2";
   return (
     <section class={`card ${props.class ?? ""}`}>
       {props.title !== undefined && (
         <header class="card-head">
-          <Heading>{props.title}</Heading>
+          <h2>{props.title}</h2>
           {props.more}
         </header>
       )}
@@ -109,9 +89,34 @@ export function Empty(props: { title: string; children?: ComponentChildren }): J
   );
 }
 
+/** A list without rows: none that fits what is looked for, or none at all, of which the text is. */
+export function NoRows(props: {
+  of: string;
+  filtered: boolean;
+  children: ComponentChildren;
+}): JSX.Element {
+  if (!props.filtered) return <Empty title={`No ${props.of} yet`}>{props.children}</Empty>;
+  return (
+    <Empty title={`No matching ${props.of}`}>Change or clear the filters to see others.</Empty>
+  );
+}
+
+const blanks = shared(0);
+
+/** How many parts of the page wait for what was not heard yet. */
+export const useBlanks = blanks.use;
+
+function useBlank(): void {
+  useEffect(() => {
+    blanks.set(blanks.get() + 1);
+    return () => blanks.set(blanks.get() - 1);
+  }, []);
+}
+
 /** The places of what is to come, so that nothing moves when it does. */
 export function Loading(props: { rows?: number; as?: "rows" | "tiles" | "plots" }): JSX.Element {
   const shape = props.as ?? "rows";
+  useBlank();
   return (
     <div class={`loading ${shape}`} role="status">
       <span class="hidden">Loading</span>
@@ -122,33 +127,105 @@ export function Loading(props: { rows?: number; as?: "rows" | "tiles" | "plots" 
   );
 }
 
-/** That pawl is away is told once, above the page. */
-export function Failure(props: { error: ApiError; again?: () => void }): JSX.Element | null {
+/** That pawl is away is told once, above the page. `blank`: there is nothing else to show. */
+export function Failure(props: {
+  error: ApiError;
+  again?: () => void;
+  blank?: boolean;
+}): JSX.Element | null {
   const { connection } = useLive();
-  if (props.error.status === 0 && connection === "lost") return null;
+  if (props.error.status === 0 && connection === "lost") return props.blank ? <Awaited /> : null;
+  const again = props.again && (
+    <button type="button" class="quiet" onClick={props.again}>
+      Try again
+    </button>
+  );
   return (
-    <div class="notice bad" role="alert">
-      <Icon name="bad" />
-      <div>
-        <strong>{props.error.status === 0 ? "No answer" : "That did not work"}</strong>
-        <div>{props.error.message}</div>
+    <Notice tone="bad" role="alert" more={again}>
+      <strong>{props.error.status === 0 ? "No answer" : "That did not work"}</strong>
+      <div>{props.error.message}</div>
+    </Notice>
+  );
+}
+
+/** In the place of the page of what does not exist. */
+export function NoSuch(props: {
+  what: string;
+  name: string;
+  back: JSX.Element;
+  look: () => void;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <>
+      <div class="page-head">
+        {props.back}
+        <h1>{props.name}</h1>
       </div>
-      {props.again && (
-        <button type="button" class="quiet" onClick={props.again}>
-          Try again
+      <Empty title={`No such ${props.what}`}>
+        <p>{props.children}</p>
+        <button type="button" class="quiet" onClick={props.look}>
+          Look again
         </button>
-      )}
+      </Empty>
+    </>
+  );
+}
+
+/** What was asked for: until it is there its place, and beside it why it is not up to date. */
+export function Shown<T>(props: {
+  of: Resource<T>;
+  rows?: number;
+  as?: "rows" | "plots";
+  children: (data: T) => ComponentChildren;
+}): JSX.Element {
+  const { data, error, refresh } = props.of;
+  return (
+    <>
+      {error && <Failure error={error} again={refresh} blank={data === null} />}
+      {data === null
+        ? error === null && <Loading rows={props.rows ?? 4} as={props.as ?? "rows"} />
+        : props.children(data)}
+    </>
+  );
+}
+
+/** In the place of what was not heard before pawl was away. */
+export function Awaited(): JSX.Element {
+  useBlank();
+  return (
+    <Empty title="Not known yet">
+      pawl is away. What belongs here comes by itself when it is back.
+    </Empty>
+  );
+}
+
+/** What a page has to say by itself. With a role it is read aloud; `more` is what can be done. */
+export function Notice(props: {
+  tone: Tone;
+  role?: "alert" | "status" | "region";
+  label?: string;
+  class?: string;
+  more?: ComponentChildren;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div
+      class={`notice ${props.tone} ${props.class ?? ""}`}
+      role={props.role}
+      aria-label={props.label}
+    >
+      <Icon name={toneIcons[props.tone] ?? "bad"} />
+      <div>{props.children}</div>
+      {props.more}
     </div>
   );
 }
 
-export function Notice(props: { tone: Tone; children: ComponentChildren }): JSX.Element {
-  return (
-    <div class={`notice ${props.tone}`}>
-      <Icon name={toneIcons[props.tone] ?? "shield"} />
-      <div>{props.children}</div>
-    </div>
-  );
+/** Who sent it. An event that pawl was given for nobody in particular has no tenant. */
+export function TenantLink({ tenant }: { tenant: string }): JSX.Element {
+  if (tenant === "") return <None />;
+  return <a href={href("tenants", [tenant])}>{tenant}</a>;
 }
 
 /** To the list that this is one of. */
@@ -161,11 +238,12 @@ export function Back(props: { page: Page; children: ComponentChildren }): JSX.El
   );
 }
 
-/** Name and value, one a line. */
+/** Name and value, one a line; what has no value is left out. */
 export function Facts(props: { of: [string, ComponentChildren][] }): JSX.Element {
+  const known = props.of.filter(([, value]) => value !== null && value !== false && value !== "");
   return (
     <dl class="facts">
-      {props.of.map(([name, value]) => (
+      {known.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
@@ -175,65 +253,20 @@ export function Facts(props: { of: [string, ComponentChildren][] }): JSX.Element
   );
 }
 
-export function Choice<T extends string>(props: {
-  label: string;
-  value: T;
-  of: readonly (readonly [T, string])[];
-  choose: (value: T) => void;
-}): JSX.Element {
+/** Says that there are, or may be, more than what is shown. */
+export function OnlySome(props: {
+  found: number;
+  most: number;
+  total?: number | null;
+  of: string; // "orders, those placed last"
+  more?: string;
+}): JSX.Element | null {
+  if (props.found < props.most) return null;
   return (
-    <div class="choice" role="group" aria-label={props.label}>
-      {props.of.map(([value, text]) => (
-        <button
-          key={value}
-          type="button"
-          aria-pressed={value === props.value}
-          onClick={() => props.choose(value)}
-        >
-          {text}
-        </button>
-      ))}
-    </div>
-  );
-}
-
-export function Search(props: {
-  label: string;
-  value: string;
-  change: (value: string) => void;
-  hint?: string;
-}): JSX.Element {
-  return (
-    <label class="search">
-      <span class="hidden">{props.label}</span>
-      <Icon name="search" />
-      <input
-        type="search"
-        value={props.value}
-        placeholder={props.hint ?? props.label}
-        onInput={(event) => props.change(event.currentTarget.value)}
-      />
-    </label>
-  );
-}
-
-export function Select(props: {
-  label: string;
-  value: string;
-  of: readonly (readonly [string, string])[];
-  change: (value: string) => void;
-}): JSX.Element {
-  return (
-    <label class="field inline">
-      <span>{props.label}</span>
-      <select value={props.value} onChange={(event) => props.change(event.currentTarget.value)}>
-        {props.of.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <p class="faint" role="status">
+      Showing {count(props.most)}
+      {props.total ? ` of ${count(props.total)}` : ""} {props.of}. {props.more}
+    </p>
   );
 }
 
@@ -254,6 +287,18 @@ export function Tile(props: {
       </div>
       <div class="tile-detail">{props.detail}</div>
     </div>
+  );
+}
+
+/** What others said; a page of HTML is folded. */
+export function Said({ text }: { text: string }): JSX.Element {
+  const { short, whole } = saidOf(text);
+  if (whole === "") return <>{short}</>;
+  return (
+    <details>
+      <summary>{short}</summary>
+      <div class="wrap">{whole}</div>
+    </details>
   );
 }
 

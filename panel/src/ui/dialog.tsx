@@ -2,14 +2,16 @@
 // closes it. What was begun in it stands above the page then, until its end is known.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Answer, Change } from "../api";
 import { finish, letGo, useBegun, useDeed, type Begun } from "../deeds";
 import { shortened } from "../logic/format";
 import { isOpen, mayPress, type Deed } from "../logic/deed";
-import { Code } from "./basics";
+import type { Tone } from "../logic/tones";
+import { Code, Notice } from "./basics";
 import { Icon } from "./icons";
+import { tell } from "./toast";
 
 export function Dialog(props: {
   title: string;
@@ -21,6 +23,7 @@ export function Dialog(props: {
     const dialog = self.current;
     const opener = document.activeElement;
     dialog?.showModal();
+    focusFirst(dialog?.querySelector("form") ?? null);
     // While the dialog is in the page: the browser gives the focus back to where it was. Where that
     // is gone by now, the page has it.
     return () => {
@@ -49,6 +52,32 @@ export function Dialog(props: {
   );
 }
 
+interface Asking<T> {
+  asked: T | null;
+  ask: (what: T) => void;
+  close: () => void;
+  done: (text: string, tone?: Tone) => void;
+}
+
+/** What a page asks in a dialog, if anything. Once it is done, that is told and seen. */
+export function useAsking<T>(refresh: () => void): Asking<T> {
+  const [asked, ask] = useState<T | null>(null);
+  const close = (): void => ask(null);
+  const done = (text: string, tone?: Tone): void => {
+    close();
+    tell(text, tone);
+    refresh();
+  };
+  return { asked, ask, close, done };
+}
+
+// What is to be filled in; where nothing is, the button that does no harm.
+function focusFirst(form: HTMLFormElement | null): void {
+  const field = "input:enabled, select:enabled, textarea:enabled";
+  const first = form?.querySelector<HTMLElement>(field) ?? form?.querySelector("button.quiet");
+  (first as HTMLElement | null | undefined)?.focus();
+}
+
 /** Says that a form may be sent again, and by which key. */
 function SafeToRetry(props: { deed: Deed }): JSX.Element {
   return (
@@ -65,35 +94,27 @@ function SafeToRetry(props: { deed: Deed }): JSX.Element {
 const notKnown = "Whether it was done is not known.";
 const notDone = "You were signed out, and it was not done.";
 
-function DeedState(props: { deed: Deed }): JSX.Element | null {
-  const { deed } = props;
-  if (deed.state === "refused") {
-    return (
-      <div class="notice bad" role="alert">
-        <Icon name="bad" />
-        <div>{deed.reason}</div>
-      </div>
-    );
+function DeedState({ deed }: { deed: Deed }): JSX.Element | null {
+  const text = endOf(deed);
+  if (text === null) return null;
+  return (
+    <Notice tone={deed.state === "refused" ? "bad" : "warn"} role="alert">
+      {text}
+    </Notice>
+  );
+}
+
+function endOf(deed: Deed): string | null {
+  switch (deed.state) {
+    case "refused":
+      return deed.reason;
+    case "doubtful":
+      return `${deed.reason} ${notKnown} Press again: the same key asks for the same deed.`;
+    case "put_off":
+      return notDone;
+    default:
+      return null;
   }
-  if (deed.state === "doubtful") {
-    return (
-      <div class="notice warn" role="alert">
-        <Icon name="warn" />
-        <div>
-          {deed.reason} {notKnown} Press again: the same key asks for the same deed.
-        </div>
-      </div>
-    );
-  }
-  if (deed.state === "put_off") {
-    return (
-      <div class="notice warn" role="alert">
-        <Icon name="warn" />
-        <div>{notDone}</div>
-      </div>
-    );
-  }
-  return null;
 }
 
 function Asked({ begun }: { begun: Begun }): JSX.Element {
@@ -112,25 +133,31 @@ export function Unfinished(): JSX.Element {
   return (
     <>
       {useBegun().map((begun) => (
-        <section key={begun.name} class="notice warn" aria-label={begun.name}>
-          <Icon name="warn" />
-          <div>
-            <strong>{begun.name}</strong>: {told(begun.deed)}
-            <Asked begun={begun} />
-          </div>
-          {mayPress(begun.deed) && (
-            <div class="buttons">
-              <button type="button" class="quiet" onClick={() => letGo(begun.name)}>
-                Let it be
-              </button>
-              <button type="button" class="primary" onClick={() => void finish(begun)}>
-                Finish it
-              </button>
-            </div>
-          )}
-        </section>
+        <Notice
+          key={begun.name}
+          tone="warn"
+          role="region"
+          label={begun.name}
+          more={mayPress(begun.deed) && <Ways begun={begun} />}
+        >
+          <strong>{begun.name}</strong>: {told(begun.deed)}
+          <Asked begun={begun} />
+        </Notice>
       ))}
     </>
+  );
+}
+
+function Ways({ begun }: { begun: Begun }): JSX.Element {
+  return (
+    <div class="buttons">
+      <button type="button" class="quiet" onClick={() => letGo(begun.name)}>
+        Let it be
+      </button>
+      <button type="button" class="primary" onClick={() => void finish(begun)}>
+        Finish it
+      </button>
+    </div>
   );
 }
 
@@ -146,19 +173,36 @@ function begunBefore(deed: Deed): string {
     : "You began this before, and its end is not known.";
 }
 
-/** A form that does one thing once. Forms of one name share what was begun. */
-export function DeedForm(props: {
+interface DeedProps {
   name: string;
   action: string;
   danger?: boolean;
   ask: (key: string) => Change;
   done: (answer: Answer) => void;
-  close?: () => void;
+  close: () => void;
   children?: ComponentChildren;
-}): JSX.Element {
+}
+
+/** A question of its own before one thing is done. */
+export function DeedDialog({ title, ...deed }: DeedProps & { title: string }): JSX.Element {
+  return (
+    <Dialog title={title} close={deed.close}>
+      <DeedForm {...deed} />
+    </Dialog>
+  );
+}
+
+/** A form that does one thing once. Forms of one name share what was begun. */
+export function DeedForm(props: DeedProps): JSX.Element {
   const { deed, strange, press } = useDeed(props.name, props.ask, props.done);
+  const self = useRef<HTMLFormElement>(null);
+  // One that takes the place of a choice in a dialog that is open already.
+  useLayoutEffect(() => {
+    if (self.current?.closest("dialog")?.open) focusFirst(self.current);
+  }, []);
   return (
     <form
+      ref={self}
       class="form"
       onSubmit={(event) => {
         event.preventDefault();
@@ -184,11 +228,9 @@ export function DeedForm(props: {
             Let it be
           </button>
         )}
-        {props.close && (
-          <button type="button" class="quiet" onClick={props.close}>
-            Not now
-          </button>
-        )}
+        <button type="button" class="quiet" onClick={props.close}>
+          Not now
+        </button>
         {/* Never disabled, which would take the focus from it; a press too many does nothing. */}
         <button
           type="submit"

@@ -2,7 +2,7 @@
 
 import { Component, type ComponentChildren } from "preact";
 
-import { Icon } from "./icons";
+import { Notice } from "./basics";
 
 export class Guard extends Component<{ children: ComponentChildren }, { failed: string | null }> {
   override state: { failed: string | null } = { failed: null };
@@ -14,13 +14,10 @@ export class Guard extends Component<{ children: ComponentChildren }, { failed: 
   override render(): ComponentChildren {
     if (this.state.failed === null) return this.props.children;
     return (
-      <div class="notice bad" role="alert">
-        <Icon name="bad" />
-        <div>
-          <strong>This page cannot be shown.</strong>
-          <div>{this.state.failed}</div>
-        </div>
-      </div>
+      <Notice tone="bad" role="alert">
+        <strong>This page cannot be shown.</strong>
+        <div>{this.state.failed}</div>
+      </Notice>
     );
   }
 }

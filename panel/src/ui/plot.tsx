@@ -1,13 +1,14 @@
 // A plot of lines over time. What the pointer, or an arrow key, is at stands in its legend; those
 // who cannot see it get its numbers as text.
 
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 
-import { summary, timesInSight, type Columns } from "../logic/series";
+import { duration, local, short, utc } from "../logic/format";
+import { spans, summary, timesInSight, type Columns, type Span } from "../logic/series";
 import { useTheme } from "../theme";
-import { local, short, utc } from "../logic/format";
+import { Choice } from "./fields";
 
 export interface Line {
   name: string;
@@ -16,7 +17,24 @@ export interface Line {
   dashed?: boolean;
 }
 
-export function Plot(props: {
+/** As many as are told apart. */
+export const lineColors = [
+  "--line-1",
+  "--line-2",
+  "--line-3",
+  "--line-4",
+  "--line-5",
+  "--line-6",
+] as const;
+
+export function SpanChoice(props: {
+  value: Span;
+  choose: (span: Span) => void;
+}): JSX.Element {
+  return <Choice label="Span" of={spans} {...props} />;
+}
+
+export interface PlotProps {
   label: string;
   lines: Line[];
   columns: Columns;
@@ -25,14 +43,67 @@ export function Plot(props: {
   steps?: number[]; // between lines of the grid
   seconds: number; // how far back
   least?: number; // what the side shows at the least
-}): JSX.Element {
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const [at, setAt] = useState<number | null>(null); // the column that is looked at
-  const theme = useTheme();
-  const show = props.show ?? short;
-  const names = props.lines.map((line) => line.name).join("|");
+  mean?: number | undefined; // of so many seconds is a point; nothing: it is as it was
+}
 
+export function Plot(props: PlotProps): JSX.Element {
+  const { lines, columns } = props;
+  const show = props.show ?? short;
+  const [at, setAt] = useState<number | null>(null); // the column that is looked at
+  const [place, plot] = useDrawing(props, setAt);
+  const walk = (event: KeyboardEvent): void => {
+    const last = columns[0].length - 1;
+    const here = at ?? last;
+    const ways: { [key: string]: number } = {
+      ArrowLeft: here - 1,
+      ArrowRight: here + 1,
+      Home: 0,
+      End: last,
+    };
+    const to = ways[event.key];
+    const time = columns[0][Math.min(last, Math.max(0, to ?? 0))];
+    if (to === undefined || time === undefined || !plot.current) return;
+    event.preventDefault();
+    plot.current.setCursor({ left: plot.current.valToPos(time, "x"), top: 0 });
+  };
+  const summaries = lines.map((line, i) =>
+    summary(line.name, columns[i + 1] ?? [], show, lastOf(props.mean)),
+  );
+  return (
+    <figure class="plot">
+      <div
+        ref={place}
+        class="plot-area"
+        role="img"
+        tabIndex={0}
+        aria-label={`${props.label}. ${summaries.join("; ")}`}
+        onKeyDown={walk}
+        onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
+      />
+      <figcaption class="legend" aria-live={at === null ? "off" : "polite"}>
+        {lines.map((line, i) => (
+          <span key={line.name}>
+            <i class={line.dashed ? "dashed" : ""} style={{ color: `var(${line.color})` }} />
+            {line.name} <b>{valueAt(columns[i + 1] ?? [], at, show)}</b>
+          </span>
+        ))}
+        <span class="legend-time" data-longest={told(0, props.mean)}>
+          <span>{timeAt(columns[0], at, props.mean)}</span>
+        </span>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** Draws into the first, and has what it drew in the second. */
+function useDrawing(
+  props: PlotProps,
+  look: (column: number | null) => void,
+): [RefObject<HTMLDivElement | null>, RefObject<uPlot | null>] {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(null);
+  const theme = useTheme();
+  const names = props.lines.map((line) => line.name).join("|");
   useLayoutEffect(() => {
     const area = place.current;
     if (!area) return;
@@ -40,17 +111,15 @@ export function Plot(props: {
       width: area.clientWidth,
       height: area.clientHeight,
     });
+    const frame = {
+      show: props.axis ?? props.show ?? short,
+      steps: props.steps,
+      least: props.least ?? 1,
+      seconds: props.seconds,
+    };
+    const hooks = { setCursor: [(self: uPlot) => look(self.cursor.idx ?? null)] };
     const made = new uPlot(
-      {
-        ...size(),
-        ...optionsOf(props.lines, {
-          show: props.axis ?? show,
-          steps: props.steps,
-          least: props.least ?? 1,
-          seconds: props.seconds,
-        }),
-        hooks: { setCursor: [(self) => setAt(self.cursor.idx ?? null)] },
-      },
+      { ...size(), ...optionsOf(props.lines, frame), hooks },
       props.columns as uPlot.AlignedData,
       area,
     );
@@ -63,49 +132,10 @@ export function Plot(props: {
       plot.current = null;
     };
   }, [names, theme, props.seconds]);
-
   useEffect(() => {
     plot.current?.setData(props.columns as uPlot.AlignedData);
   }, [props.columns]);
-
-  const walk = (event: KeyboardEvent): void => {
-    const last = props.columns[0].length - 1;
-    const here = at ?? last;
-    const ways: { [key: string]: number } = {
-      ArrowLeft: here - 1,
-      ArrowRight: here + 1,
-      Home: 0,
-      End: last,
-    };
-    const to = ways[event.key];
-    const time = props.columns[0][Math.min(last, Math.max(0, to ?? 0))];
-    if (to === undefined || time === undefined || !plot.current) return;
-    event.preventDefault();
-    plot.current.setCursor({ left: plot.current.valToPos(time, "x"), top: 0 });
-  };
-  const told = props.lines.map((line, i) => summary(line.name, props.columns[i + 1] ?? [], show));
-  return (
-    <figure class="plot">
-      <div
-        ref={place}
-        class="plot-area"
-        role="img"
-        tabIndex={0}
-        aria-label={`${props.label}. ${told.join("; ")}`}
-        onKeyDown={walk}
-        onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
-      />
-      <figcaption class="legend" aria-live={at === null ? "off" : "polite"}>
-        {props.lines.map((line, i) => (
-          <span key={line.name}>
-            <i class={line.dashed ? "dashed" : ""} style={{ color: `var(${line.color})` }} />
-            {line.name} <b>{valueAt(props.columns[i + 1] ?? [], at, show)}</b>
-          </span>
-        ))}
-        <span class="legend-time">{timeAt(props.columns[0], at)}</span>
-      </figcaption>
-    </figure>
-  );
+  return [place, plot];
 }
 
 function valueAt(
@@ -117,11 +147,20 @@ function valueAt(
   return value === null || value === undefined ? "–" : show(value);
 }
 
-function timeAt(times: number[], at: number | null): string {
+function lastOf(mean: number | undefined): string {
+  return mean ? `mean of the last ${duration(mean)}` : "now";
+}
+
+function timeAt(times: number[], at: number | null, mean: number | undefined): string {
   const time = at === null ? undefined : times[at];
-  if (time === undefined) return "now";
+  return time === undefined ? lastOf(mean) : told(time, mean);
+}
+
+// Of every time as long as of any other.
+function told(time: number, mean: number | undefined): string {
   const date = new Date(time * 1000);
-  return `${local(date)}, ${utc(date).slice(11)}`;
+  const text = `${local(date)}, ${utc(date).slice(11)}`;
+  return mean ? `${text}, mean of ${duration(mean)}` : text;
 }
 
 // As fine as their distance; the date where midnight is passed.
@@ -155,7 +194,7 @@ function optionsOf(lines: Line[], frame: Frame): Omit<uPlot.Options, "width" | "
   return {
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 7 } },
-    padding: [8, 8, 0, 0],
+    padding: [8, rem * 1.75, 0, 0], // at the right, half of the longest time
     scales: {
       x: { range: (plot) => timesInSight(plot.data[0], frame.seconds) },
       y: { range: (_plot, _least, most) => [0, Math.max(frame.least, (most ?? 0) * 1.1)] },

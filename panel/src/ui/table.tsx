@@ -5,9 +5,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { useNarrow, useRem } from "../hooks";
+import { useRem, useWidth } from "../hooks";
 import { inOrderOf, sorted, turned, type Sortable, type Sorting } from "../logic/order";
-import { inSight } from "../logic/window";
+import { inSight, leastRem } from "../logic/window";
+import { None, Time } from "./basics";
 import { Icon } from "./icons";
 
 export interface Column<T> {
@@ -15,8 +16,8 @@ export interface Column<T> {
   title: string;
   width: string; // a track of a grid
   narrow?: string; // the same where there is little room; a share of it when nothing is said
-  cell: (row: T) => ComponentChildren;
   value?: (row: T) => Sortable; // sortable by it
+  cell?: (row: T) => ComponentChildren; // the value, when nothing is said
   downFirst?: boolean;
   right?: boolean;
   wideOnly?: boolean;
@@ -33,19 +34,33 @@ interface Props<T> {
 }
 
 const rowRem = { wide: 2.9, narrow: 4 };
+const holdMs = 10_000; // from the pointer's last move: one that was left there holds nothing
+
+// How a table was left, by its address: the way back finds it so.
+interface Left {
+  sorting: Sorting;
+  top: number;
+}
+const left = new Map<string, Left>();
+const nameOf = (label: string): string => `${window.location.hash} ${label}`;
 
 export function Table<T>(props: Props<T>): JSX.Element {
-  const narrow = useNarrow();
   const rem = useRem();
-  const [sorting, setSorting] = useState<Sorting>(props.sort ?? { column: "", down: false });
+  const [measured, width] = useWidth();
+  const narrow = width < rem * leastRem(props.columns.map((column) => column.width));
+  const [before] = useState(() => left.get(nameOf(props.label)));
+  const [sorting, setSorting] = useState<Sorting>(
+    before?.sorting ?? props.sort ?? { column: "", down: false },
+  );
   const columns = props.columns.filter((column) => !(narrow && column.wideOnly));
   const by = props.columns.find((column) => column.id === sorting.column)?.value;
-  const isHeld = useRef(false); // by a pointer over the rows: they stay below it
+  const heldUntil = useRef(0); // by a pointer over the rows: they stay below it
   const order = useRef<{ by: Sorting; keys: string[] }>({ by: sorting, keys: [] });
   const rows = useMemo(() => {
     // Whoever sorts them, by keyboard, wants them to move.
-    if (isHeld.current && order.current.by === sorting)
-      return inOrderOf(order.current.keys, props.rows, props.keyOf);
+    const { keys } = order.current;
+    if (Date.now() < heldUntil.current && keys.length > 0 && order.current.by === sorting)
+      return inOrderOf(keys, props.rows, props.keyOf);
     return by ? sorted(props.rows, by, sorting.down) : props.rows;
   }, [props.rows, sorting]);
   useEffect(() => {
@@ -59,7 +74,8 @@ export function Table<T>(props: Props<T>): JSX.Element {
   if (rows.length === 0) return <>{props.empty}</>;
   return (
     <div
-      class="table"
+      class={narrow ? "table narrow" : "table"}
+      ref={measured}
       role="table"
       aria-label={props.label}
       aria-rowcount={rows.length + 1}
@@ -78,8 +94,10 @@ export function Table<T>(props: Props<T>): JSX.Element {
         rows={rows}
         tracks={tracks}
         height={height}
+        begins={before?.top ?? 0}
+        seen={(top) => left.set(nameOf(props.label), { sorting, top })}
         hold={(held) => {
-          isHeld.current = held;
+          heldUntil.current = held ? Date.now() + holdMs : 0;
         }}
       />
     </div>
@@ -122,6 +140,8 @@ function Head<T>(props: {
 
 interface RowsProps<T> extends Props<T> {
   height: number;
+  begins: number; // scrolled so far
+  seen: (top: number) => void;
   hold: (held: boolean) => void;
   tracks: { gridTemplateColumns: string };
 }
@@ -135,10 +155,12 @@ function Rows<T>(props: RowsProps<T>): JSX.Element {
     const at = view.current;
     if (!at) return;
     setPlace({ top: at.scrollTop, height: at.clientHeight });
+    props.seen(at.scrollTop);
     // So that the head ends where the rows do.
     at.parentElement?.style.setProperty("--scrollbar", `${at.offsetWidth - at.clientWidth}px`);
   };
-  useLayoutEffect(look, [rows.length, height]);
+  useLayoutEffect(() => view.current?.scrollTo({ top: props.begins }), []);
+  useLayoutEffect(look, [rows, height]);
   useEffect(() => {
     window.addEventListener("resize", look);
     return () => window.removeEventListener("resize", look);
@@ -167,7 +189,7 @@ function Rows<T>(props: RowsProps<T>): JSX.Element {
       ref={view}
       tabIndex={-1}
       onScroll={look}
-      onPointerEnter={() => props.hold(true)}
+      onPointerMove={() => props.hold(true)}
       onPointerLeave={() => props.hold(false)}
       onKeyDown={(event) => walk(event, rows.length, goTo)}
     >
@@ -192,16 +214,47 @@ function Row<T>(props: RowsProps<T> & { row: T; index: number }): JSX.Element {
       data-row={index}
       style={{ ...props.tracks, height: `${props.height}px` }}
       onClick={(event) => {
-        if (props.open && !(event.target as Element).closest("a, button")) props.open(row);
+        const isSelecting = window.getSelection()?.isCollapsed === false;
+        if (isSelecting || (event.target as Element).closest("a, button")) return;
+        props.open?.(row);
       }}
     >
       {props.columns.map((column) => (
         <div key={column.id} class={column.right ? "cell right" : "cell"} role="cell">
-          {column.cell(row)}
+          {column.cell ? column.cell(row) : (column.value?.(row) ?? <None />)}
         </div>
       ))}
     </div>
   );
+}
+
+/** A cell of two lines; the second one stands for columns that have no room. `spread`: it is below
+ *  the whole row. */
+export function Stack(props: {
+  sub: ComponentChildren;
+  spread?: boolean;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <span class={props.spread ? "stack spread" : "stack"}>
+      {props.children}
+      <span class="sub">{props.sub}</span>
+    </span>
+  );
+}
+
+/** How long ago something was, the newest first. */
+export function sinceColumn<T>(id: string, title: string, at: (row: T) => string): Column<T> {
+  return {
+    id,
+    title,
+    width: "minmax(6rem, 0.8fr)",
+    narrow: "4.4rem",
+    right: true,
+    downFirst: true,
+    value: at,
+    cell: (row) => <Time at={at(row)} as="since" />,
+  };
 }
 
 function linkOf(view: Element | null, row: number): HTMLElement | null {

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 
-import type { Tone } from "../logic/story";
+import type { Tone } from "../logic/tones";
 import { Time } from "./basics";
 
 export interface Moment {

@@ -1,9 +1,9 @@
 // What was done, told for a moment; screen readers hear it.
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
 
-import type { Tone } from "../logic/story";
+import type { Tone } from "../logic/tones";
+import { shared } from "../shared";
 import { toneIcons } from "./basics";
 import { Icon } from "./icons";
 
@@ -14,31 +14,19 @@ interface Told {
 }
 
 const shownMs = 6_000;
-let told: Told[] = [];
+const told = shared<Told[]>([]);
 let last = 0;
-let redraw: () => void = () => {};
 
 export function tell(text: string, tone: Tone = "good"): void {
   const id = ++last;
-  told = [...told.slice(-2), { id, text, tone }];
-  redraw();
-  window.setTimeout(() => {
-    told = told.filter((each) => each.id !== id);
-    redraw();
-  }, shownMs);
+  told.set([...told.get().slice(-2), { id, text, tone }]);
+  window.setTimeout(() => told.set(told.get().filter((each) => each.id !== id)), shownMs);
 }
 
 export function Toasts(): JSX.Element {
-  const [, set] = useState(0);
-  useEffect(() => {
-    redraw = () => set((n) => n + 1);
-    return () => {
-      redraw = () => {};
-    };
-  }, []);
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {told.map((each) => (
+      {told.use().map((each) => (
         <div key={each.id} class={`toast ${each.tone}`}>
           <Icon name={toneIcons[each.tone] ?? "shield"} />
           {each.text}
