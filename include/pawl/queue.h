@@ -69,7 +69,9 @@ struct TaskRetries {
 };
 
 struct SubmitOptions {
-  std::string id = {};        // 24 hexadecimal digits of one's own making; empty: made here
+  // 24 hexadecimal digits of one's own making; empty: made here. The first two are its shard's, and
+  // replaced: it is known by the id that is answered.
+  std::string id = {};
   std::string key = {};       // what limits and closings go by
   std::string unique = {};    // at most one task of this name among those of its key
   std::int32_t priority = 0;  // higher first

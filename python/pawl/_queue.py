@@ -147,11 +147,12 @@ class Queue:
     ) -> Submitted:
         """Submits a task; when this returns, it is durable.
 
-        input: what JSON can say, up to 256 KiB and 64 levels. key: what limits and closings go by.
-        unique: at most one task of this name among those of its key; the same again is the same
-        task. priority: higher first. timeout_seconds: of one attempt. max_reschedules: None is
-        unlimited. delay_seconds or at: not before. ttl_seconds or expires_at: it expires where it
-        waits then, also for a retry or because it was put off.
+        input: what JSON can say, up to 256 KiB and 64 levels. id: 24 hexadecimal digits, of which
+        the first two are replaced by its shard's; what is answered has it as it is known.
+        key: what limits and closings go by. unique: at most one task of this name among those of
+        its key; the same again is the same task. priority: higher first. timeout_seconds: of one
+        attempt. max_reschedules: None is unlimited. delay_seconds or at: not before. ttl_seconds
+        or expires_at: it expires where it waits then, also for a retry or because it was put off.
         """
         task = NewTask(
             task_type=task_type,

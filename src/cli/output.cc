@@ -40,7 +40,12 @@ Result<std::string> contents_of(const std::string& file) {
                    "cannot read '" + file + "'; name a file, or - for standard input");
   }
   text << stream.rdbuf();
-  return text.str();
+  const std::string found = text.str();
+  // A folder can be opened, and has nothing to be read.
+  if (found.empty() && stream.peek() != std::ifstream::traits_type::eof()) {
+    return failure(Code::unavailable, "cannot read '" + file + "'");
+  }
+  return found;
 }
 
 bool is_written() {

@@ -24,6 +24,15 @@ std::string text_of(const Arguments& arguments, std::string_view name) {
   return arguments.has(name) ? arguments.value(name) : "";
 }
 
+// A variable of a shell that is not set would take what it was to protect away.
+Result<std::string> name_of(const Arguments& arguments, std::string_view name,
+                            std::string_view verb) {
+  if (arguments.has(name) && arguments.value(name).empty()) {
+    return usage(verb, std::string(name) + " is empty; leave it out where there is none");
+  }
+  return text_of(arguments, name);
+}
+
 Result<std::optional<Instant>> instant_of(const Arguments& arguments, std::string_view name,
                                           std::string_view verb) {
   if (!arguments.has(name)) return std::optional<Instant>();
@@ -123,7 +132,7 @@ Result<queue::Submit> submit_of(const Arguments& arguments, std::string_view ver
   queue::Submit submit;
   if (!arguments.has("--type")) return usage(verb, "--type is missing");
   submit.terms.type = arguments.value("--type");
-  submit.terms.key = text_of(arguments, "--key");
+  submit.terms.key = PAWL_TRY(name_of(arguments, "--key", verb));
   submit.terms.priority = PAWL_TRY(priority_of(arguments, verb));
   PAWL_TRY(read_retries(arguments, verb, submit.terms));
   if (const auto timeout = PAWL_TRY(duration_of(arguments, "--timeout", verb))) {
@@ -135,7 +144,7 @@ Result<queue::Submit> submit_of(const Arguments& arguments, std::string_view ver
 }
 
 Result<void> read_rest(const Arguments& arguments, std::string_view verb, queue::Submit& submit) {
-  submit.terms.unique = text_of(arguments, "--unique");
+  submit.terms.unique = PAWL_TRY(name_of(arguments, "--unique", verb));
   const auto delay = PAWL_TRY(duration_of(arguments, "--delay", verb));
   submit.at = PAWL_TRY(instant_of(arguments, "--at", verb));
   if (delay && submit.at) return usage(verb, "give --delay or --at, not both");

@@ -78,6 +78,10 @@ TEST(QueueAsk, SaysWhatIsWrong) {
   EXPECT_THAT(wrong(read_rest(typed({"submit", "--delay", "1s", "--at", "2099-01-01T00:00:00Z"}),
                               "submit", submit)),
               HasSubstr("not both"));
+  EXPECT_THAT(wrong(read_rest(typed({"submit", "-t", "t", "--unique", ""}), "submit", submit)),
+              HasSubstr("--unique is empty"));
+  EXPECT_THAT(wrong(submit_of(typed({"submit", "-t", "t", "--key", ""}), "submit")),
+              HasSubstr("--key is empty"));
   EXPECT_THAT(wrong(read_rest(typed({"submit", "-t", "t", "--ttl", "0s"}), "submit", submit)),
               HasSubstr("--ttl must be more than 0"));
 }

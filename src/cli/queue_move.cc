@@ -199,6 +199,7 @@ Result<Imported> import_all(QueueSession& session, const Arguments& arguments) {
   std::string line;
   while (std::getline(stream, line)) PAWL_TRY(importing.take(line));
   PAWL_TRY(importing.flush());
+  if (stream.bad()) return failure(Code::unavailable, "cannot read '" + file + "' to its end");
   return importing.told();
 }
 

@@ -54,7 +54,10 @@ constexpr auto limit_remove_options = joined(limited_options, json_only);
 constexpr auto limit_set_options = joined(
     limited_options,
     std::to_array<Option>({
-        {.name = "--rate", .value = {.name = "RATE"}, .help = "Claims in a time, as in 10/1s."},
+        {.name = "--rate",
+         .value = {.name = "RATE"},
+         .help = "Claims in a time, as in 10/1s: never more within any such time. A tenth may "
+                 "come at once, so that steadily it is some nine tenths."},
         {.name = "--running", .value = {.name = "N"}, .help = "At once."},
         json_option,
     }));

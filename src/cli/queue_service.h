@@ -73,11 +73,12 @@ class QueueService {
   bool looking_ = false;
   std::optional<Error> error_;  // of the last try to open it
   std::string mark_;
-  std::unique_ptr<QueueOffice> office_;
-  std::unique_ptr<WatchedQueue> queue_;
   std::optional<Result<queue::Stats>> stats_;                  // that metrics have yet to show
   std::vector<std::pair<std::string, Duration>> rescheduled_;  // the same
   std::string trouble_;                                        // of the last look
+  // Behind what its last answers, which may come when it ends, are put into.
+  std::unique_ptr<QueueOffice> office_;
+  std::unique_ptr<WatchedQueue> queue_;
 
   std::thread opener_;
 };

@@ -121,13 +121,12 @@ Result<int> cost(QueueSession& session, const Arguments& arguments) {
   const queue::Stats stats = PAWL_TRY(stats_of(session));
   const QueueView view = session.queue().view();
   const QueueUrl place = PAWL_TRY(parse_queue_url(session.config().queue.url));
-  const CostAsk ask{
-      .segments = view.segments,
-      .submitted = stats.totals.submitted,
-      .shards = view.settings.shards,
-      .idle_poll = idle_poll(view.settings.shards),
-      .by_broker = place.kind == QueueUrl::Kind::broker,
-      .priced = place.kind != QueueUrl::Kind::directory && !place.store.starts_with("dir:")};
+  const CostAsk ask{.segments = view.segments,
+                    .submitted = stats.totals.submitted,
+                    .shards = view.settings.shards,
+                    .idle_poll = idle_poll(view.settings.shards),
+                    .by_broker = place.kind == QueueUrl::Kind::broker,
+                    .priced = !view.store.starts_with("dir:")};
   const config::QueuePrices& prices = session.config().queue.prices;
   print(arguments.has("--json") ? lined(cost_json(ask, view.requests, prices))
                                 : cost_text(ask, view.requests, prices));

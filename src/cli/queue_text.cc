@@ -161,7 +161,10 @@ std::string why_text(const Task& task, const queue::Why& why, const Shown& shown
     case Hold::is_over:
       return "it is over: " + std::string(to_string(task.status)) +
              (task.completed_at ? " at " + moment(*task.completed_at, shown.now) : "") +
-             (task.last_error.empty() ? "" : "\nlast error: " + sentence(task.last_error)) + "\n";
+             (task.last_error.empty() || task.status == Status::completed
+                  ? ""
+                  : "\nlast error: " + sentence(task.last_error)) +
+             "\n";
     case Hold::running:
       return why_running(task, why, shown.now);
     case Hold::not_due:

@@ -359,12 +359,14 @@ constexpr auto work_options = std::to_array<Option>({
     {.name = "--http",
      .value = {.name = "URL"},
      .help = "In place of it: the input is posted there, with Pawl-Task-Id, Pawl-Task-Type, "
-             "Pawl-Attempt, Pawl-Fence and Idempotency-Key."},
+             "Pawl-Attempt, Pawl-Fence and Idempotency-Key, which a replay changes."},
     {.name = "--concurrency",
      .value = {.name = "N"},
      .help = "So many tasks at once.",
      .standard = "1"},
-    {.name = "--once", .help = "Run what is due until nothing is due, then end."},
+    {.name = "--once",
+     .help = "Run what is due until nothing more may be claimed, then end. What is closed, or "
+             "held by a limit, stays where it is."},
     {.name = "--lease",
      .value = {.name = "DURATION"},
      .help = "How long a task is ours without a sign of life; it is renewed while the handler "

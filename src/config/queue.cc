@@ -151,8 +151,10 @@ const Fields<QueueLimit>& queue_limit_fields() {
       bind<QueueLimit>(row("scope", "What is limited; each_key is every key by itself.", {}),
                        limited(), PAWL_MEMBER(scope)),
       bind<QueueLimit>(part("name", "Of the key or type."), maybe(scope_name()), PAWL_MEMBER(name)),
-      bind<QueueLimit>(part("rate", "How many are claimed in how long."), maybe(rate()),
-                       PAWL_MEMBER(rate)),
+      bind<QueueLimit>(part("rate",
+                            "How many are claimed in how long, at the most; steadily some nine "
+                            "tenths of it, as a tenth may come at once."),
+                       maybe(rate()), PAWL_MEMBER(rate)),
       bind<QueueLimit>(part("running", "How many run at once."),
                        maybe(whole_number<std::int64_t>(1, bounds::limit_count_max)),
                        PAWL_MEMBER(running)),

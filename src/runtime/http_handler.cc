@@ -48,6 +48,13 @@ Duration named_wait(const limit::Pushback& told, Instant now) {
   return std::max(used_up, told.retry_at.value_or(now)) - now;
 }
 
+// One for all its attempts. A replay begins anew: by the old name a service that keeps its answers
+// would give the one that the task failed by.
+std::string key_of(const queue::Task& task) {
+  const std::string id = to_string(task.id);
+  return task.replay_count == 0 ? id : id + "-" + std::to_string(task.replay_count);
+}
+
 HttpRequest request_of(const std::string& url, const queue::Task& task) {
   const std::string id = to_string(task.id);
   HttpRequest request{
@@ -58,7 +65,7 @@ HttpRequest request_of(const std::string& url, const queue::Task& task) {
                  {"Pawl-Task-Type", percent_encoded(task.terms.type, kept_in_fields)},
                  {"Pawl-Attempt", std::to_string(task.attempt)},
                  {"Pawl-Fence", std::to_string(task.fence)},
-                 {"Idempotency-Key", id}},
+                 {"Idempotency-Key", key_of(task)}},
       .body = task.terms.input,
       .connect_deadline = std::min(connect_max, task.terms.timeout),
       .deadline = task.terms.timeout,

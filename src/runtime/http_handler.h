@@ -2,7 +2,8 @@
 //
 // Contract: the task's input is posted as JSON, once an attempt, with Pawl-Task-Id, Pawl-Task-Type
 //           and Pawl-Task-Key (percent-encoded, but for what a URL's path may hold), Pawl-Attempt,
-//           Pawl-Fence, and the task's id as Idempotency-Key.
+//           Pawl-Fence, and the task's id as Idempotency-Key: ID-1 after a replay, ID-2 after the
+//           next, since a service would give a key of before the answer of before.
 //             2xx        completed; the body is the output (handler_text.h)
 //             429, 503   reschedule by Retry-After or its kin (core/limit/pushback.h); without one
 //                        by bounds::handler_reschedule

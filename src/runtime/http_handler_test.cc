@@ -147,6 +147,14 @@ TEST_F(HttpHandlerTest, PostsTheTask) {
   }
 }
 
+TEST_F(HttpHandlerTest, PostsAReplayUnderAKeyOfItsOwn) {
+  task->given.replay_count = 2;
+  http_handler(client, clock, "http://service/tasks")(task, [](const TaskEnding&) {});
+  const std::string id = to_string(task->given.id);
+  EXPECT_THAT(client.requests.back().fields, Contains(HttpField{"Idempotency-Key", id + "-2"}));
+  EXPECT_THAT(client.requests.back().fields, Contains(HttpField{"Pawl-Task-Id", id}));
+}
+
 TEST_F(HttpHandlerTest, EndsWithTheAnswer) {
   client.dones[0](HttpAnswer{.status = 200, .body = "1", .complete = true});
   ASSERT_TRUE(ended);

@@ -283,6 +283,22 @@ TEST_F(QueueLogKeepTest, WhatIsNotNeededGoesThoughNoSegmentCanBeWritten) {
   EXPECT_TRUE(told->well());
 }
 
+TEST_F(QueueLogKeepTest, AStoreThatIsAwayIsToldOfOnceAndThatItIsBack) {
+  options.follows = true;
+  const auto one = opened_process();
+  one->store->set_faults([](Call, const std::string&) { return Fault::failed; });
+  timers.advance(Duration::seconds(8));
+  EXPECT_TRUE(one->notes.empty()) << "it may pass";
+  timers.advance(Duration::minutes(2));
+  ASSERT_EQ(one->notes.size(), 1U);
+  EXPECT_NE(one->notes[0].find("has given no good answer for 1"), std::string::npos)
+      << one->notes[0];
+  one->store->set_faults({});
+  timers.advance(Duration::seconds(10));
+  ASSERT_EQ(one->notes.size(), 2U);
+  EXPECT_NE(one->notes[1].find("answers again"), std::string::npos) << one->notes[1];
+}
+
 TEST_F(QueueLogKeepTest, ARemovalThatFailsIsTriedLater) {
   const auto one = opened_process();
   faults(*one, Call::remove, {Fault::failed, Fault::failed});

@@ -156,6 +156,8 @@ struct QueueLog::State : std::enable_shared_from_this<State> {
   void read(const Reading& reading, std::string body);
   void end_was_seen(SteadyInstant asked);
   void troubled(const Error& error);
+  void tell_of_trouble();
+  void trouble_is_over();
   StoreClock::Time read_clock();  // with `shared` held
   void keep_time();
   void news();
@@ -234,6 +236,8 @@ struct QueueLog::State : std::enable_shared_from_this<State> {
   bool deadline_watched = false;
   std::optional<Error> stopped;
   std::string last_trouble;
+  std::optional<SteadyInstant> trouble_since;  // that the end of the log could not be seen
+  bool trouble_was_said = false;
   std::string snapshot_damage;  // of the newest that was found so
   std::vector<Looker> lookers;
   Duration look_wait = {};  // before the next look for them, after trouble

@@ -17,6 +17,8 @@ constexpr std::size_t command_bytes_max =
     bounds::segment_bytes_max - queue::segment_frame_bytes_max;
 // So many segments in a row mean that we are behind, and that reading ahead pays.
 constexpr int behind_from = 4;
+// Passing trouble is nobody's business.
+constexpr Duration trouble_told_after = Duration::seconds(10);
 
 How how_of(const Result<PutAnswer>& result) {
   if (!result)
@@ -54,6 +56,7 @@ void QueueLog::State::answer(std::uint64_t step, const queue::AppendAnswer& answ
 
 // If it was believed.
 void QueueLog::State::end_was_seen(SteadyInstant asked) {
+  trouble_is_over();
   if (!append.at_end()) return;
   end_seen = std::max(end_seen.value_or(asked), asked);
 }
@@ -106,6 +109,25 @@ void QueueLog::State::troubled(const Error& error) {
   last_trouble = error.message;
   look_wait = look_again;
   count([](QueueLogNumbers& n) { ++n.troubles; });
+  tell_of_trouble();
+}
+
+// Who waits for tasks hears of no call that failed: nothing would tell it from a queue that rests.
+void QueueLog::State::tell_of_trouble() {
+  if (!trouble_since) trouble_since = now();
+  if (trouble_was_said || now() - *trouble_since < trouble_told_after) return;
+  trouble_was_said = true;
+  if (!hooks.note) return;
+  hooks.note("the queue's store, " + ports.store.name() + ", has given no good answer for " +
+             to_string(Duration::seconds((now() - *trouble_since).seconds_up())) + " (" +
+             last_trouble + "): no task begins or ends until it does; it is asked again and again");
+}
+
+void QueueLog::State::trouble_is_over() {
+  trouble_since.reset();
+  if (std::exchange(trouble_was_said, false) && hooks.note) {
+    hooks.note("the queue's store, " + ports.store.name() + ", answers again");
+  }
 }
 
 void QueueLog::State::run(const queue::Put& put, std::uint64_t step) {

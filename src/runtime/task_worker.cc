@@ -16,7 +16,6 @@ namespace {
 constexpr int claims_max = 2;
 constexpr Duration pause_min = Duration::milliseconds(100);
 constexpr Duration pause_max = Duration::seconds(5);
-constexpr Duration margin_max = Duration::seconds(1);
 constexpr int doublings_max = 6;
 constexpr Duration look_min = Duration::milliseconds(1);
 
@@ -60,10 +59,6 @@ class Answered {
 };
 
 }  // namespace
-
-Duration margin_of(Duration time) {
-  return std::min(time / 10, margin_max);
-}
 
 Duration pause_after(int failures) {
   const int doublings = std::clamp(failures - 1, 0, doublings_max);
@@ -118,13 +113,16 @@ void Handling::cancel(SteadyInstant now) {
 }
 
 void Handling::lasts(SteadyInstant since, Duration timeout) {
-  timeout_over_ = since + timeout;
-  times_out = timeout_over_ - margin_of(timeout);
+  timeout_over_ = since + queue::held_most(timeout);
+  times_out = since + timeout;
 }
 
 void Handling::leased(SteadyInstant since, Duration lease) {
   lease_over_ = std::max(lease_over_, since + lease);
-  lease_ends = std::max(lease_ends, since + lease - margin_of(lease));
+  const SteadyInstant ends = since + lease - queue::margin_of(lease);
+  // The timeout comes first, and has its margin behind it.
+  const bool is_last = since + lease >= timeout_over_;
+  lease_ends = std::max(lease_ends, is_last ? times_out : ends);
 }
 
 // Whoever is stopped for another reason has a lease that is renewed. A tenth is left for the end
@@ -337,7 +335,7 @@ void TaskWorker::Impl::begin(Task task, SteadyInstant ours_since) {
   const SteadyInstant now = world_.clock.steady_now();
   const SteadyInstant since = std::min(ours_since, now);
   const Duration timeout = task.terms.timeout;
-  const Duration lease = std::min(settings_.lease, timeout);
+  const Duration lease = std::min(settings_.lease, queue::held_most(timeout));
   auto handling = std::make_shared<Handling>(std::move(task), weak_from_this());
   handling->began = now;
   handling->lasts(since, timeout);

@@ -47,7 +47,7 @@ class Handling final : public HandledTask, public std::enable_shared_from_this<H
   void lasts(SteadyInstant since, Duration timeout);
   void leased(SteadyInstant since, Duration lease);
   SteadyInstant began = {};
-  SteadyInstant times_out = {};   // with a margin
+  SteadyInstant times_out = {};
   SteadyInstant lease_ends = {};  // with a margin, as far as we know
   SteadyInstant renew_at = {};
   bool renewing = false;
@@ -59,7 +59,7 @@ class Handling final : public HandledTask, public std::enable_shared_from_this<H
   const queue::Task task_;
   const std::weak_ptr<TaskWorker::Impl> worker_;
   Duration grace_of(Stop why, SteadyInstant now) const;
-  SteadyInstant timeout_over_ = {};  // without a margin
+  SteadyInstant timeout_over_ = {};  // then it may be another's
   SteadyInstant lease_over_ = {};
   mutable std::mutex mutex_;
   Stop stop_ = Stop::none;
@@ -192,7 +192,6 @@ class TaskWorker::Impl : public std::enable_shared_from_this<Impl> {
 };
 
 // A moment before a time is over: a tenth of it, at most a second.
-Duration margin_of(Duration time);
 // 100 ms, doubled with every failure, at most 5 s.
 Duration pause_after(int failures);
 

@@ -316,12 +316,12 @@ TEST_F(TaskWorkerTest, TellsTheHandlerOfACancel) {
   EXPECT_THAT(ends, ElementsAre(How::cancelled));
 }
 
-TEST_F(TaskWorkerTest, StopsAMomentBeforeTheTimeoutAndRetries) {
+TEST_F(TaskWorkerTest, StopsAtTheTimeoutAndRetries) {
   const auto w = worker({.lease = Duration::seconds(30)});
   const TaskId id = submit({.timeout = Duration::seconds(100)});
-  pass(Duration::seconds(98));
+  pass(Duration::milliseconds(99'900));
   EXPECT_FALSE(works[id].stopped);
-  pass(Duration::seconds(1));
+  pass(Duration::milliseconds(100));
   EXPECT_TRUE(works[id].stopped);
   EXPECT_EQ(works[id].task->stop_grace(), Duration::milliseconds(900))
       << "then it may be another's";
@@ -329,6 +329,16 @@ TEST_F(TaskWorkerTest, StopsAMomentBeforeTheTimeoutAndRetries) {
   EXPECT_EQ(status(id), Status::pending);
   EXPECT_EQ(task(id).last_error, "timed out after 100s: killed by SIGTERM");
   EXPECT_EQ(w->counts().timed_out, 1U);
+}
+
+TEST_F(TaskWorkerTest, GivesAShortTimeoutInFullToo) {
+  const auto w = worker({.lease = Duration::seconds(30)});
+  const TaskId id = submit({.timeout = Duration::seconds(5)});
+  pass(Duration::milliseconds(4'999));
+  EXPECT_FALSE(works[id].stopped);
+  pass(Duration::milliseconds(1));
+  EXPECT_TRUE(works[id].stopped);
+  EXPECT_EQ(works[id].task->stop_reason(), "timed out after 5s");
 }
 
 TEST_F(TaskWorkerTest, CountsAsTimedOutWhatTheQueueEndedByItself) {
@@ -343,7 +353,7 @@ TEST_F(TaskWorkerTest, CountsAsTimedOutWhatTheQueueEndedByItself) {
 TEST_F(TaskWorkerTest, CompletesWhatIsCompletedJustInTime) {
   const auto w = worker({.lease = Duration::seconds(30)});
   const TaskId id = submit({.timeout = Duration::seconds(10)});
-  pass(Duration::milliseconds(9'500));
+  pass(Duration::milliseconds(10'500));
   EXPECT_TRUE(works[id].stopped);
   end(id);
   EXPECT_EQ(status(id), Status::completed);
@@ -681,7 +691,7 @@ TEST_F(TaskWorkerTest, GivesAStoppedHandlerNoLongerThanItsTimeout) {
   w->drain(Duration::seconds(28));
   pass(Duration::seconds(28));
   EXPECT_TRUE(works[id].stopped);
-  EXPECT_EQ(works[id].task->stop_grace(), Duration::milliseconds(1800));
+  EXPECT_EQ(works[id].task->stop_grace(), Duration::milliseconds(2700));
 }
 
 TEST_F(TaskWorkerTest, GivesBackUncountedWhatCouldNotBeBegun) {

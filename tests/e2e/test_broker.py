@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 import stack
+from emulation import emulator
+from stack import wait_for
 
 TOKEN = "correct-horse-battery"
 TIME_LIMIT_SECONDS = 60
@@ -190,6 +192,29 @@ def test_a_store_that_is_away_does_not_keep_pawl_from_serving(
         assert (status, told["code"]) == (503, "ERR_STORE_UNAVAILABLE")
         client = Client(pawl, tmp_path / "c", f"http://127.0.0.1:{gateway.admin}")
         assert client.run("submit", "-t", "t", "-i", "{}").returncode == 6
+
+
+def test_a_queue_whose_store_is_silent_is_told_of_and_ends_in_order(
+    pawl: Path, tmp_path: Path, upstream: stack.Upstream, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "emulated-key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "emulated-secret")
+    (tmp_path / "s3").mkdir()
+    with emulator(pawl, "s3", tmp_path / "s3") as s3:
+        url = f"s3://pawl/queue?endpoint={s3.url}&region=us-east-1"
+        with stack.serving(
+            pawl, tmp_path, upstream, token=TOKEN, more=f'queue: {{ url: "{url}" }}'
+        ) as gateway:
+            assert ask(gateway, "POST", "/v1/tasks", {"task_type": "t"})[0] == 200
+            away = {"do": "error_before", "code": "SlowDown", "times": 0}
+            script = [{"when": {"call": call}, **away} for call in ("put", "get", "list")]
+            s3.faults({"script": script})
+            wait_for(lambda: b"queue: " in gateway.ask_admin("/healthz").body, "its health")
+            wait_for(
+                lambda: "has given no good answer for" in str(gateway.events("queue_note")),
+                "a line of the log",
+            )
+            # It is looked at again and again: the end of the block comes in the middle of a look.
 
 
 class Submitter(threading.Thread):

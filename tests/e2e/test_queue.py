@@ -435,6 +435,13 @@ def test_an_export_can_be_imported_elsewhere(queue: Queue) -> None:
     assert broken.code == 2 and "-:1: " in broken.err
 
 
+def test_a_folder_is_no_file_of_tasks(queue: Queue) -> None:
+    queue.submit()
+    for words in (("import", "."), ("submit", "-t", "t", "--many", ".")):
+        said = queue.try_run(*words)
+        assert said.code == 6 and "cannot read '.'" in said.err, said.err
+
+
 def test_an_export_that_fails_leaves_the_last_one(queue: Queue) -> None:
     queue.submit()
     queue.run("export", "all.jsonl")

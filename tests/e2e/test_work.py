@@ -46,6 +46,9 @@ def is_alive(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] != "Z"
 
 
+OK_ONE = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"
+
+
 class Worker:
     """One that runs until it is ended."""
 
@@ -537,6 +540,25 @@ def test_a_call_that_a_killed_worker_left_behind_is_waited_for(pawl: Path, queue
             worker.end(signal.SIGTERM)
         assert queue.task(id_)["output"] == "first"
         assert len(gateway.upstream.received) == 1
+
+
+def test_a_replayed_task_reaches_the_service_again(pawl: Path, queue: Queue) -> None:
+    """A service behind a gateway has answered its key already, with the refusal it failed by."""
+    answers = iter((b"HTTP/1.1 400 No\r\nContent-Length: 2\r\n\r\nno", OK_ONE, OK_ONE))
+
+    def answer(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(next(answers))
+
+    with stack.running(pawl) as gateway:
+        gateway.upstream.behave = answer
+        id_ = queue.submit()
+        words = ("work", "-t", "t", "--http", f"http://127.0.0.1:{gateway.guarded}/", "--once")
+        queue.run(*words)
+        assert queue.task(id_)["status"] == "failed"
+        queue.run("replay", id_)
+        queue.run(*words)
+        assert queue.task(id_)["status"] == "completed"
+        assert len(gateway.upstream.received) == 2
 
 
 def test_a_service_that_is_away_is_tried_again(

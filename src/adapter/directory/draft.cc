@@ -86,10 +86,20 @@ Error trouble_of(int error, Outcome outcome, const std::string& what) {
   return {code_of(error), outcome, text + advice(error)};
 }
 
+int give_to_owner(int root, int at, const char* name) {
+  if (::geteuid() != 0) return 0;
+  struct stat folder = {};
+  if (::fstat(root, &folder) != 0) return errno;
+  if (folder.st_uid == 0) return 0;
+  const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+  return ::fchownat(at, name, folder.st_uid, folder.st_gid, flags) == 0 ? 0 : errno;
+}
+
 Result<Draft> Draft::open_in(int root, int folder) {
   const int fd = ::openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, owner_only);
   Descriptor file(fd);
-  if (fd >= 0 && ::access(own_path(fd).c_str(), F_OK) == 0) return Draft(std::move(file), root);
+  if (fd >= 0 && give_to_owner(root, fd) == 0 && ::access(own_path(fd).c_str(), F_OK) == 0)
+    return Draft(std::move(file), root);
   // Some file systems do not have it, and say so in different ways, and some places have no /proc;
   // the other way tells the reason of whatever else is wrong.
   return open_named(root);
@@ -104,12 +114,15 @@ Result<Draft> Draft::open_named(int root) {
     if (fd >= 0) {
       Draft draft(Descriptor(fd), root);
       draft.name_ = std::move(name);
-      return draft;
+      error = give_to_owner(root, fd);
+      if (error == 0) return draft;
+      break;
     }
     error = errno;
     if (error == ENOENT && attempt == 0) {
-      if (::mkdirat(root, drafts_folder, 0700) == 0 || errno == EEXIST) continue;
-      error = errno;
+      error = ::mkdirat(root, drafts_folder, 0700) == 0 ? give_to_owner(root, root, drafts_folder)
+                                                        : errno;
+      if (error == 0 || error == EEXIST) continue;
     }
     if (error != EEXIST) break;
   }

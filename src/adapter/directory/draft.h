@@ -20,6 +20,10 @@ namespace pawl {
 // An error of the operating system as ours: what was tried, why it failed, and what to do.
 Error trouble_of(int error, Outcome outcome, const std::string& what);
 
+// What root makes is the owner's of the store's folder, who is to read it: of an open file, or of
+// that name below one. 0, or the errno.
+int give_to_owner(int root, int at, const char* name = "");
+
 class Draft {
  public:
   // To be linked in this open folder. Without a name where the file system can.

@@ -55,6 +55,25 @@ TEST_F(DraftTest, IsLinkedToANameThatNobodyHas) {
   EXPECT_EQ(drafts(), 0u);
 }
 
+// As `sudo pawl submit` to the queue of a service.
+TEST_F(DraftTest, IsTheFoldersOwnersAlsoWhereRootMakesIt) {
+  const uid_t owner = ::geteuid() == 0 ? 65'534 : ::geteuid();
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(folder_.path().c_str(), owner, owner), 0);
+  }
+  for (const bool named : {false, true}) {
+    Draft draft = named ? Draft::open_named(root_.get()).value()
+                        : Draft::open_in(root_.get(), root_.get()).value();
+    ASSERT_TRUE(draft.write("x"));
+    ASSERT_EQ(draft.link(root_.get(), named ? "named" : "nameless"), 0);
+  }
+  for (const char* name : {"named", "nameless", ".tmp"}) {
+    struct stat status = {};
+    ASSERT_EQ(::stat((folder_ / name).c_str(), &status), 0) << name;
+    EXPECT_EQ(status.st_uid, owner) << name;
+  }
+}
+
 TEST_F(DraftTest, IsRenamedOverWhatIsThere) {
   std::ofstream(folder_ / "a") << "before";
   {

@@ -119,6 +119,7 @@ Result<std::unique_ptr<ObjectFiles>> ObjectFiles::open(const std::string& path,
   // Made while there is room: nothing could be removed from a full disk without it. Whoever may
   // only read does without.
   const Descriptor lock(::openat(root.get(), lock_name, lock_flags, 0600));
+  if (lock.get() >= 0) (void)give_to_owner(root.get(), lock.get());
   return std::unique_ptr<ObjectFiles>(new ObjectFiles(path, std::move(root), lock_wait));
 }
 
@@ -150,8 +151,11 @@ Result<void> ObjectFiles::make_folder(const std::string& folder) {
   for (std::size_t end = 0; end != std::string::npos;) {
     end = folder.find('/', end + 1);
     const std::string above = folder.substr(0, end);
-    if (::mkdirat(root_.get(), above.c_str(), folder_mode) != 0 && errno != EEXIST) {
-      return trouble(errno, "make the folder '" + above + "' in '" + path_ + "'");
+    const int error = ::mkdirat(root_.get(), above.c_str(), folder_mode) == 0
+                          ? give_to_owner(root_.get(), root_.get(), above.c_str())
+                          : errno;
+    if (error != 0 && error != EEXIST) {
+      return trouble(error, "make the folder '" + above + "' in '" + path_ + "'");
     }
   }
   return {};

@@ -86,10 +86,10 @@ Reply Machine::State::run(const Renew& renew) {
   if (renew.lease <= Duration()) {
     return refuse(Code::invalid, "a lease must last: it is " + to_string(renew.lease));
   }
-  // Never beyond the task's timeout, so that an attempt ends; never earlier than it was.
+  // Never beyond what the task's timeout gives, so that an attempt ends; never earlier than it was.
   Slot& slot = slots[holder.slot];
   const Instant end = now + std::min(renew.lease, bounds::task_lease_max);
-  slot.until = std::max(slot.until, std::min(end, slot.claimed + slot.timeout));
+  slot.until = std::max(slot.until, std::min(end, slot.claimed + held_most(slot.timeout)));
   return changed(slot);
 }
 

@@ -239,7 +239,7 @@ void Machine::State::start(std::uint32_t number, std::uint32_t worker, Duration 
   ++slot.attempt;
   slot.fence = sequence;
   slot.claimed = now;
-  slot.until = now + std::min(lease, slot.timeout);
+  slot.until = now + std::min(lease, held_most(slot.timeout));
   ++workers[worker].uses;
   drop_worker(std::exchange(slot.worker, worker));
   TypeState& type = types[slot.type];
@@ -349,6 +349,7 @@ Task Machine::State::task_of(const Slot& slot) const {
                .updated_at = slot.updated,
                .fence = slot.fence,
                .cancel_requested = slot.cancel_requested};
+  if (slot.past) task.replay_count = slot.past->replays();
   if (slot.counts_reschedules) task.terms.max_reschedules = slot.max_reschedules;
   if (slot.expires != Instant::max()) task.expires_at = slot.expires;
   if (slot.status == Status::running) task.lease_expires_at = slot.until;

@@ -25,7 +25,7 @@ void Machine::State::end_leases() {
       leases.push(place);
       continue;
     }
-    const bool timed_out = slot.until == slot.claimed + slot.timeout;
+    const bool timed_out = slot.until == slot.claimed + held_most(slot.timeout);
     const std::string error =
         timed_out ? "lease expired: its timeout of " + to_string(slot.timeout) + " is over"
                   : std::string("lease expired");

@@ -112,7 +112,8 @@ class NaiveQueue {
         if (next == nullptr || order(row) < order(*next)) next = &row;
       }
       if (next == nullptr) break;
-      const bool whole = *next->task.lease_expires_at == next->claimed + next->task.terms.timeout;
+      const bool whole =
+          *next->task.lease_expires_at == next->claimed + held_most(next->task.terms.timeout);
       const std::string error = whole ? "lease expired: its timeout of " +
                                             to_string(next->task.terms.timeout) + " is over"
                                       : "lease expired";
@@ -320,7 +321,7 @@ class NaiveQueue {
     ++task.attempt;
     task.fence = sequence_;
     task.worker = claim.worker;
-    task.lease_expires_at = now_ + std::min(claim.lease, task.terms.timeout);
+    task.lease_expires_at = now_ + std::min(claim.lease, held_most(task.terms.timeout));
     row.claimed = now_;
     note(row, {.reason = Reason::claimed, .worker = claim.worker});
   }
@@ -352,7 +353,8 @@ class NaiveQueue {
   Reply run(const Renew& renew) {
     if (const auto reply = not_held(renew.id, renew.fence, '-')) return *reply;
     Row& row = *find(renew.id);
-    const Instant end = std::min(now_ + renew.lease, row.claimed + row.task.terms.timeout);
+    const Instant end =
+        std::min(now_ + renew.lease, row.claimed + held_most(row.task.terms.timeout));
     row.task.lease_expires_at = std::max(*row.task.lease_expires_at, end);
     return changed(row);
   }
@@ -432,6 +434,7 @@ class NaiveQueue {
     task.cancelled_by = task.last_error = "";
     task.completed_at = task.expires_at = {};
     task.status = Status::pending;
+    ++task.replay_count;
     note(*row, {.reason = Reason::replayed});
     wait(*row, now_);
     return changed(*row);

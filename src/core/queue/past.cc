@@ -1,5 +1,6 @@
 #include "core/queue/past.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/bounds_queue.h"
@@ -88,6 +89,12 @@ void Past::shorten() {
   bytes_.erase(begin, in.at() - begin);
   count_ -= gone;
   left_out_ += gone;
+}
+
+std::uint32_t Past::replays() const {
+  const History history = read(Instant());
+  return static_cast<std::uint32_t>(
+      std::ranges::count(history.versions, Reason::replayed, &Version::reason));
 }
 
 History Past::read(Instant created) const {

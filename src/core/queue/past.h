@@ -25,6 +25,8 @@ class Past {
  public:
   void add(const Version& version, Instant created);
   History read(Instant created) const;
+  // Of those that are kept.
+  std::uint32_t replays() const;
 
   void save(ByteWriter& out) const;
   void load(ByteReader& in);

@@ -104,9 +104,9 @@ void all(Visitor& visit, Each&... each) {
 template <class Visitor, Of<Task> Value>
 void fields(Visitor& visit, Value& task) {
   all(visit, task.id, task.terms, task.status, task.attempt, task.retry_count,
-      task.reschedule_count, task.created_at, task.available_at, task.updated_at, task.expires_at,
-      task.lease_expires_at, task.completed_at, task.fence, task.worker, task.output,
-      task.last_error, task.cancel_requested, task.cancelled_by);
+      task.reschedule_count, task.replay_count, task.created_at, task.available_at, task.updated_at,
+      task.expires_at, task.lease_expires_at, task.completed_at, task.fence, task.worker,
+      task.output, task.last_error, task.cancel_requested, task.cancelled_by);
 }
 
 template <class Visitor, Of<Version> Value>

@@ -10,6 +10,7 @@
 // touches the other: a reschedule does not lengthen the next backoff, a retry uses no reschedule.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -64,6 +65,16 @@ struct TaskTerms {
   bool operator==(const TaskTerms&) const = default;
 };
 
+// What ends at an instant is stopped so long before it, as that takes its time too.
+inline Duration margin_of(Duration time) {
+  return std::min(time / 10, Duration::seconds(1));
+}
+// So long may a claim be held: an attempt has its timeout, and is stopped behind it, before another
+// may begin.
+inline Duration held_most(Duration timeout) {
+  return timeout + margin_of(timeout);
+}
+
 // All of a task, as `pawl get` shows it.
 struct Task {
   TaskId id = {};
@@ -72,6 +83,7 @@ struct Task {
   std::uint32_t attempt = 0;  // claims so far
   std::uint32_t retry_count = 0;
   std::uint32_t reschedule_count = 0;
+  std::uint32_t replay_count = 0;  // as far as its history is kept
   Instant created_at = {};
   Instant available_at = {};
   Instant updated_at = {};
