@@ -17,6 +17,11 @@ export class ApiError extends Error {
     return this.status === 0 || this.status >= 500;
   }
 
+  /** pawl was restarted since the run that was named, and knows no key of before. */
+  get isForgotten(): boolean {
+    return this.code === "ERR_IDEMPOTENCY_KEY_FORGOTTEN";
+  }
+
   /** Whether it is about what was asked for; else this asking alone was turned away. */
   get isVerdict(): boolean {
     // The gate locks out with 429 too; the weekly limit says what became of the order.
@@ -36,6 +41,8 @@ export interface Change {
   path: string;
   body?: Json;
   key?: string;
+  run?: string | null; // of pawl, in which the key may have been used before
+  outlives?: boolean; // it has a name of its own, made of the key, that no restart forgets
   bearer?: string; // to sign in
 }
 
@@ -43,10 +50,21 @@ const answerWaitMs = 30_000;
 const changeWaitMs = 120_000; // an order waits for its pace, and for the venue
 
 let csrf: string | null = null;
+let run: string | null = null;
 let signedOut: () => void = () => {};
 
 export function useSession(session: Session | null): void {
   csrf = session?.csrf ?? null;
+  run = session?.run ?? null;
+}
+
+/** Of pawl, as it was last heard. */
+export function currentRun(): string | null {
+  return run;
+}
+
+export async function renewSession(): Promise<void> {
+  useSession(await get<Session>("/v1/session"));
 }
 
 export function onSignedOut(then: () => void): void {
@@ -75,7 +93,7 @@ export async function change(wanted: Change): Promise<Answer> {
 async function hasNewToken(refusal: unknown): Promise<boolean> {
   const before = csrf;
   try {
-    useSession(await get<Session>("/v1/session"));
+    await renewSession();
   } catch (error) {
     throw hasStatus(error, 401) ? error : refusal;
   }
@@ -90,6 +108,7 @@ async function send(wanted: Change): Promise<Answer> {
   const headers: { [name: string]: string } = {};
   if (csrf !== null) headers["X-Pawl-Csrf"] = csrf;
   if (wanted.key !== undefined) headers["Idempotency-Key"] = wanted.key;
+  if (wanted.run) headers["X-Pawl-Run"] = wanted.run;
   if (wanted.bearer !== undefined) headers["Authorization"] = `Bearer ${wanted.bearer}`;
   const request: RequestInit = {
     method: wanted.method,

@@ -160,7 +160,7 @@ function PageOf({ route, session }: { route: Route; session: Session }): JSX.Ele
     case "tasks":
       return name === undefined ? <TasksPage route={route} /> : <TaskPage key={name} id={name} />;
     case "audit":
-      return <AuditPage key={name ?? ""} route={route} />;
+      return <AuditPage key={name ?? ""} route={route} session={session} />;
     case "policies":
       return <PoliciesPage />;
   }
@@ -170,6 +170,7 @@ function Navigation({ route, session }: { route: Route; session: Session }): JSX
   const absent: Page[] = [];
   if (!session.orders) absent.push("orders");
   if (!session.tasks) absent.push("tasks");
+  if (!session.audit) absent.push("audit");
   return (
     <nav class="nav" aria-label="Pages">
       {pages.map((page) => (

@@ -3,8 +3,25 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { ApiError, change, type Answer, type Change } from "./api";
-import { isOpen, left, mayPress, newKey, step, type Deed, type DeedEvent } from "./logic/deed";
+import {
+  ApiError,
+  asError,
+  change,
+  currentRun,
+  renewSession,
+  type Answer,
+  type Change,
+} from "./api";
+import {
+  isOpen,
+  isOutOfTime,
+  left,
+  mayPress,
+  newKey,
+  step,
+  type Deed,
+  type DeedEvent,
+} from "./logic/deed";
 import { words } from "./logic/format";
 import { shared } from "./shared";
 import { tell } from "./ui/toast";
@@ -12,7 +29,14 @@ import { tell } from "./ui/toast";
 export interface Begun {
   name: string; // one at a time has it
   wanted: Change;
-  deed: Deed; // under way, doubtful or put off
+  deed: Deed; // under way, doubtful, forgotten or put off
+  since: Since;
+}
+
+// From when on pawl may know the key: another run of it does not, nor does this one for ever.
+interface Since {
+  run: string | null;
+  at: number;
 }
 
 interface End {
@@ -59,21 +83,41 @@ function freshKey(): string {
 async function send(name: string, wanted: Change, from: Deed): Promise<End | null> {
   if (!mayPress(from)) return null;
   const deed = step(from, { type: "pressed" });
-  put([...others(name), { name, wanted, deed }]);
-  const end = await change({ ...wanted, key: deed.key }).then(
-    (answer): End => ({
-      deed: step(deed, { type: "answered", replayed: answer.replayed }),
-      answer,
-    }),
-    (error: unknown): End => ({ deed: step(deed, eventOf(error)), answer: null }),
-  );
-  put(isOpen(end.deed) ? [...others(name), { name, wanted, deed: end.deed }] : others(name));
+  const before = from.state === "doubtful" ? find(name)?.since : undefined;
+  let since = before ?? { run: currentRun(), at: Date.now() };
+  const keep = (now: Deed): void => put([...others(name), { name, wanted, deed: now, since }]);
+  keep(deed);
+  if (before && !wanted.outlives && isOutOfTime(before.at, Date.now())) {
+    const end: End = { deed: step(deed, { type: "forgotten" }), answer: null };
+    keep(end.deed);
+    return end;
+  }
+  const ask = (): Promise<Answer> =>
+    change({ ...wanted, key: deed.key, run: wanted.outlives ? null : since.run });
+  const end = await ask()
+    .catch(async (error: unknown) => {
+      if (before || !asError(error).isForgotten) throw error;
+      // Nothing was sent under this key before: in the new run it is as good as in the old one.
+      await renewSession();
+      since = { run: currentRun(), at: Date.now() };
+      return ask();
+    })
+    .then(
+      (answer): End => ({
+        deed: step(deed, { type: "answered", replayed: answer.replayed }),
+        answer,
+      }),
+      (error: unknown): End => ({ deed: step(deed, eventOf(error)), answer: null }),
+    );
+  if (isOpen(end.deed)) keep(end.deed);
+  else put(others(name));
   return end;
 }
 
 function eventOf(error: unknown): DeedEvent {
   const reason = error instanceof Error ? error.message : String(error);
   if (!(error instanceof ApiError) || error.isLost) return { type: "lost", reason };
+  if (error.isForgotten) return { type: "forgotten" };
   if (error.status === 401) return { type: "signed_out", reason };
   return { type: "refused", reason, isVerdict: error.isVerdict, nextKey: freshKey() };
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { errorOf } from "../src/api";
-import { isOpen, left, mayPress, newKey, step } from "../src/logic/deed";
+import { isOpen, isOutOfTime, left, mayPress, newKey, step } from "../src/logic/deed";
 
 const ready = { state: "ready", key: "k1" };
 
@@ -81,4 +81,20 @@ test("a key has 128 bits", () => {
     newKey((bytes) => bytes.fill(10)),
     "0a".repeat(16),
   );
+});
+
+test("a deed whose key is forgotten is not pressed again, and not forgotten either", () => {
+  const again = { state: "under_way", key: "k1", again: true };
+  const forgotten = step(again, { type: "forgotten" });
+  assert.deepEqual(forgotten, { state: "forgotten", key: "k1" });
+  assert.ok(isOpen(forgotten) && !mayPress(forgotten));
+  assert.equal(step(forgotten, { type: "pressed" }), forgotten);
+  assert.equal(left(forgotten), forgotten);
+});
+
+test("a key is good for less than the hour that pawl keeps it, by whatever clock", () => {
+  const minute = 60_000;
+  assert.equal(isOutOfTime(0, 54 * minute), false);
+  assert.equal(isOutOfTime(0, 56 * minute), true);
+  assert.equal(isOutOfTime(60 * minute, 0), true);
 });

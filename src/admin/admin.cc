@@ -132,6 +132,13 @@ void Admin::dispatch(const Found& found, const server::Request& request, server:
   }
   std::unique_ptr<Answers::Tap> tap;
   if (may_carry_key(*found.route) && !request.header("Idempotency-Key").empty()) {
+    const std::string_view run = request.header(run_field);
+    if (!run.empty() && run != context_.run) {
+      return send(std::move(reply), problem(http::ProblemCode::idempotency_key_forgotten,
+                                            "pawl was restarted since, and knows no key from "
+                                            "before. Nothing was done now; look what became of it "
+                                            "then."));
+    }
     tap = answers_.begin(request, asked_from(request), reply, context_.clock.steady_now());
     if (!tap) return;  // it is answered, or waits for who does the same
   }

@@ -30,6 +30,9 @@
 
 namespace pawl::admin {
 
+// With a key: the run of pawl in which it may have been used before (GET /v1/session).
+inline constexpr std::string_view run_field = "X-Pawl-Run";
+
 inline constexpr std::string_view replay_fields =
     "Idempotent-Replay: true\r\nIdempotent-Replayed: true\r\n";
 

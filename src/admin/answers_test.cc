@@ -67,6 +67,21 @@ TEST_F(AnswersTest, ForgetsAfterAnHour) {
   EXPECT_EQ(done(), 2U);
 }
 
+TEST_F(AnswersTest, DoesNothingUnderAKeyOfAnotherRun) {
+  context.run = "run-2";
+  const auto reset_of = [&](const std::string& run) {
+    return ask("POST", "/v1/tenants/acme/reset", R"({"bucket":"orders"})",
+               "Idempotency-Key: k1\r\nX-Pawl-Run: " + run + "\r\n");
+  };
+  const Heard refused = reset_of("run-1");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(refused.text("code"), "ERR_IDEMPOTENCY_KEY_FORGOTTEN");
+  EXPECT_EQ(done(), 0U);
+  EXPECT_EQ(reset_of("run-2").status, 200);
+  EXPECT_EQ(reset_of("run-1").status, 409) << "though the key is known by now";
+  EXPECT_EQ(done(), 1U);
+}
+
 TEST_F(AnswersTest, KeepsThoseOfThePanelApartFromThoseOfPrograms) {
   const std::string browser = "Origin: http://127.0.0.1:8081\r\n";
   const auto press = [&](const std::string& key) {

@@ -90,6 +90,8 @@ struct Context {
   std::function<void(Question, std::move_only_function<void(server::Response)>)> authorize;
   std::function<void(std::move_only_function<void()>)> resume;
 
+  // Of this run of pawl: what it keeps in memory alone (answers by their keys) is of no other.
+  std::string run = {};
   GateSettings gate = {};
   PanelSettings panel = {};
   Duration record_ttl = {};

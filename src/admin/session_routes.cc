@@ -13,6 +13,7 @@ Schema session_schema() {
   const Schema upgrade = schema::object({{"text", schema::text()}, {"link", schema::text()}});
   return schema::object({{"csrf", schema::or_null(schema::text())},
                          {"version", schema::text()},
+                         {"run", schema::text()},
                          {"trading", schema::truth()},
                          {"upgrade", schema::or_null(upgrade)},
                          {"orders", schema::truth()},
@@ -31,6 +32,7 @@ Value session_json(const Context& context, const std::string& csrf) {
   for (const std::string& venue : panel.venues) venues.emplace_back(venue);
   return Object{{"csrf", csrf.empty() ? Value() : Value(csrf)},
                 {"version", PAWL_VERSION},
+                {"run", context.run},
                 {"trading", context.gate.trading},
                 {"upgrade", std::move(upgrade)},
                 {"orders", context.orders != nullptr},

@@ -34,7 +34,7 @@ struct TenantSummary {
 
 struct BucketUsage {
   std::string bucket;
-  std::string scope;  // tenant or api_key; others are not a tenant's own
+  std::string scope;  // tenant or api_key; everyone: shared, and not to be reset for one
   std::int64_t limit = 0;
   std::int64_t used = 0;
   std::int64_t remaining = 0;
@@ -71,7 +71,7 @@ class TenantBook {
   // The names of those seen last.
   virtual std::vector<std::string> recent(std::size_t limit) = 0;
   virtual void usage(std::string_view tenant, Done<TenantUsage> done) = 0;
-  // `bucket` empty: all of the tenant's.
+  // `bucket` empty: all of the tenant's own.
   virtual void reset(std::string_view tenant, std::string_view bucket, Done<void> done) = 0;
   // Whether set_plan() would find both as they must be.
   virtual Result<void> check_plan(std::string_view tenant, std::string_view plan) = 0;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/id.h"
 #include "config/reload.h"
 #include "core/webhook/event.h"
 #include "gateway/policies.h"
@@ -166,6 +167,7 @@ void Gateway::open_admin() {
                        Authorizer::Done done) { authorizer_->decide(question, std::move(done)); },
       .resume =
           [this](std::move_only_function<void()> then) { control_->dispatch(std::move(then)); },
+      .run = uuid_v7(parts_.clock.wall_now(), parts_.entropy.next()),
       .gate = gate_settings(config_.server.admin),
       .panel = panel_settings(config_),
       .record_ttl = config_.idempotency.ttl});

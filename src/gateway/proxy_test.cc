@@ -92,6 +92,7 @@ TEST_F(ProxyTest, WhatNoBucketCountsIsPassedOnWithoutAWordOnLimits) {
   upstream->receive("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   EXPECT_THAT(client->take_sent(), Not(HasSubstr("RateLimit")));
   ASSERT_EQ(tenants->list(9, "").size(), 1u) << "it was seen all the same";
+  EXPECT_EQ(telemetry.allowed.value(), 1u) << "and let through";
   client->receive(get("/b"));
   upstream->break_off();
   EXPECT_THAT(client->sent, Not(HasSubstr("RateLimit")));

@@ -93,12 +93,26 @@ Result<std::vector<OwnCount>> own_counts(const Settings& settings, std::string_v
   return counts;
 }
 
+// What all share counts for this tenant too, by the rate of its plan.
+void add_shared(std::vector<OwnCount>& counts, const Settings& settings, std::string_view tenant) {
+  const limit::Plan& plan = plan_of(settings, tenant);
+  for (std::size_t i = 0; i < settings.buckets.size(); ++i) {
+    if (settings.buckets[i].scope != config::Scope::everyone) continue;
+    counts.push_back({.bucket = i,
+                      .plan = &plan,
+                      .policy = &settings.plans.resolve(i, plan, tenant),
+                      .key = std::string(everyone_key)});
+  }
+}
+
 admin::BucketUsage to_bucket_usage(const Settings& settings, const OwnCount& count,
                                    const limit::Verdict& verdict) {
   const limit::Usage usage = limit::usage_of(*count.policy, verdict);
   const config::Scope scope = settings.buckets[count.bucket].scope;
   return {.bucket = count.policy->name,
-          .scope = scope == config::Scope::api_key ? "api_key" : "tenant",
+          .scope = scope == config::Scope::api_key    ? "api_key"
+                   : scope == config::Scope::everyone ? "everyone"
+                                                      : "tenant",
           .limit = usage.limit,
           .used = usage.used,
           .remaining = usage.remaining,
@@ -204,7 +218,8 @@ SettingsPtr Tenants::settings() const {
 
 void Tenants::saw(const request::Tenant& tenant, limit::Counts counts, const limit::Answer& answer,
                   const Settings& settings) {
-  if (!counts.empty()) parts_.telemetry.count_limit(counts, answer);
+  // Also what no bucket counts was let through; what was never decided is neither.
+  if (!counts.empty() || answer.allowed) parts_.telemetry.count_limit(counts, answer);
   const std::string& who = tenant.name.empty() ? tenant.id : tenant.name;
   if (who.empty()) return;
   // Not every store reads the world's clock for every ask.
@@ -292,13 +307,15 @@ void Tenants::usage(std::string_view tenant, Done<admin::TenantUsage> done) {
                            .buckets = {}};
   Result<std::vector<OwnCount>> counts = own_counts(*settings, tenant);
   if (!counts) return done(std::unexpected(counts.error()));
+  add_shared(*counts, *settings, tenant);
   if (counts->empty()) return done(std::move(usage));
   const auto rows = std::make_shared<Rows>();
   const auto gathering = std::make_shared<Gathering>(
       settings, *std::move(counts),
       [rows, usage = std::move(usage), done = std::move(done)](std::optional<Error> error) mutable {
         for (auto& [bucket, row] : rows->by_bucket) {
-          if (request::is_anonymous(usage.tenant)) row.next_plan.clear();  // no plan is its own
+          // No plan is its own, or a plan alone makes no room in what all share.
+          if (request::is_anonymous(usage.tenant) || row.scope == "everyone") row.next_plan.clear();
           usage.buckets.push_back(std::move(row));
         }
         if (error) {

@@ -136,9 +136,12 @@ class TenantsTest : public ::testing::Test {
            " left " + std::to_string(b.remaining) + (b.near ? " near" : "") +
            (b.shadow ? " shadow" : "");
   }
+  // Of its own buckets.
   std::vector<std::string> used(std::string_view tenant) {
     std::vector<std::string> out;
-    for (const BucketUsage& bucket : usage(tenant).buckets) out.push_back(told(bucket));
+    for (const BucketUsage& bucket : usage(tenant).buckets) {
+      if (bucket.scope != "everyone") out.push_back(told(bucket));
+    }
     return out;
   }
   Result<void> reset(std::string_view tenant, std::string_view bucket) {
@@ -230,6 +233,18 @@ TEST_F(TenantsTest, HaveTheirDecisionsCountedWhoeverAsked) {
   EXPECT_EQ(to_audit_event(near[0]).details.back().first, "plan") << "what is empty is left out";
 }
 
+TEST_F(TenantsTest, AreLetThroughWhereNoBucketCounts) {
+  config.limits.buckets.clear();
+  config.plans = {};
+  config.tenants.upgrades = {};
+  start();
+  tenants->saw(named("acme"), {}, {.allowed = true, .verdicts = {}}, *settings);
+  EXPECT_EQ(telemetry.allowed.value(), 1U);
+  tenants->saw(named("acme"), {}, {}, *settings);
+  EXPECT_EQ(telemetry.allowed.value(), 1U) << "nobody decided";
+  EXPECT_EQ(telemetry.refused.value(), 0U);
+}
+
 TEST_F(TenantsTest, HaveTheUsageOfTheirOwnBuckets) {
   start();
   send("acme", 3);
@@ -292,6 +307,19 @@ TEST_F(TenantsTest, HaveTheUsageOfTheKeyThatHasLeastLeft) {
   EXPECT_EQ(used("zoe")[1], "key api_key 4/5 left 1 near");
 }
 
+TEST_F(TenantsTest, SeeHowMuchIsUsedOfWhatAllShare) {
+  start();
+  send("acme", 3);
+  send("zoe", 2);
+  const BucketUsage shared = usage("acme").buckets.back();
+  EXPECT_EQ(told(shared), "all everyone 5/10000 left 9995");
+  EXPECT_EQ(shared.next_plan, "");
+  EXPECT_EQ(told(usage("stranger").buckets.back()), told(shared));
+  EXPECT_EQ(reset("acme", "all").error().code, Code::not_found) << "it is not this tenant's";
+  EXPECT_TRUE(reset("acme", ""));
+  EXPECT_EQ(told(usage("acme").buckets.back()), told(shared));
+}
+
 TEST_F(TenantsTest, HaveNoUsageWhereNothingIsTheirs) {
   config.limits.buckets = {bucket("all", config::Scope::everyone, 10)};
   config.plans = {};
@@ -314,12 +342,13 @@ TEST_F(TenantsTest, AnswerOnceWhenTheStoreHasAnsweredAll) {
     found = given.value();
   });
   tenants->use(make_settings(config));  // what was asked about stays
-  ASSERT_EQ(store.held.size(), 2U);
+  ASSERT_EQ(store.held.size(), 3U);
   store.held[1]();
+  store.held[2]();
   EXPECT_EQ(answers, 0);
   store.held[0]();
   EXPECT_EQ(answers, 1);
-  ASSERT_EQ(found.buckets.size(), 2U);
+  ASSERT_EQ(found.buckets.size(), 3U);
   EXPECT_EQ(told(found.buckets[0]), "global tenant 3/10 left 7") << "in the order of the buckets";
 }
 

@@ -263,6 +263,23 @@ test("a rare kind is found however far back, and how far was looked is told", as
   await page.getByText("the newest 1,000 records").waitFor();
 });
 
+test("where no log can be read, that is told and nothing is asked for", async () => {
+  const { stack } = held;
+  const page = await stack.browse();
+  await page.route("**/v1/session", async (route) => {
+    const response = await route.fetch();
+    if (!response.ok()) return route.fulfill({ response });
+    return route.fulfill({ response, json: { ...(await response.json()), audit: false } });
+  });
+  await stack.signInOn(page);
+  await page.goto(`${stack.panel}#/audit`);
+  await page.getByText("No log to read here").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Follow" }).count(), 0);
+  await page.goto(`${stack.panel}#/orders/o-1`);
+  const story = page.locator(".card").filter({ hasText: "What happened" });
+  await story.getByText("No log to read here").waitFor();
+});
+
 test("a record that was changed breaks the chain, and is named", async () => {
   const file = join(held.stack.folder, "audit.jsonl");
   const page = await audit();

@@ -99,3 +99,19 @@ test("who finds no stream left is told so, and sees how it goes all the same", a
   leaving.abort();
   await live(page);
 });
+
+test("a press before which pawl was restarted is done, and once", async () => {
+  const { stack } = held;
+  await stack.send("/x");
+  const page = await look();
+  await page.goto(`${stack.panel}#/tenants/acme`);
+  await page.getByRole("button", { name: "Reset calls" }).waitFor();
+  const before = await stack.times("tenant reset");
+  await stack.kill();
+  await stack.serve();
+  await live(page);
+  await page.getByRole("button", { name: "Reset calls" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Reset" }).dblclick();
+  await page.getByText("calls of acme was reset.").first().waitFor();
+  assert.equal(await stack.times("tenant reset"), before + 1);
+});

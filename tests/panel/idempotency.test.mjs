@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 
 import { waitFor, withStack } from "./stack.mjs";
 
+const hostile = "<img/src=x/onerror=alert(1)>".padEnd(200, "-") + "the-end";
 const held = withStack({ before, after }, { rate: "1000/1h" }, async (stack) => {
   const write = (path, key) => stack.send(path, { method: "POST", key, body: "{}" });
   await write("/orders", "twice");
@@ -12,6 +13,7 @@ const held = withStack({ before, after }, { rate: "1000/1h" }, async (stack) => 
   await write("/fail", "lost-1");
   await write("/fail", "lost-2");
   await write("/fail", "lost-3");
+  await write("/orders", hostile);
 });
 
 async function records() {
@@ -28,6 +30,8 @@ test("records have state, replays and age, and are filtered by key and tenant", 
   await row(page, "twice").getByText("done").first().waitFor();
   await row(page, "twice").getByRole("cell", { name: "1", exact: true }).waitFor();
   await row(page, "lost-1").getByText("unknown").first().waitFor();
+  await row(page, "twice").getByText(/^(\d+ s|now|1 min)$/).first().waitFor();
+  await row(page, "twice").getByText(/^in 24 h$/).first().waitFor();
   await page.getByRole("searchbox", { name: "Key" }).fill("twi");
   await waitFor(async () => (await page.getByRole("row").count()) === 2, "one record");
   await page.getByRole("searchbox", { name: "Key" }).fill("");
@@ -40,6 +44,22 @@ test("what was answered without being executed is listed", async () => {
   await page.getByRole("button", { name: "Not executed again" }).click();
   const hits = page.getByRole("table", { name: "Writes that were not executed again" });
   await hits.getByText("replayed").first().waitFor();
+  const rows = () => hits.getByRole("row").count();
+  await page.getByRole("searchbox", { name: "Key" }).fill("none-such");
+  await waitFor(async () => (await rows()) < 2, "none of that key");
+  await page.getByRole("searchbox", { name: "Key" }).fill("twi");
+  await waitFor(async () => (await rows()) === 2, "the one");
+  await page.getByRole("searchbox", { name: "Tenant" }).fill("nobody");
+  await waitFor(async () => (await rows()) < 2, "none of that tenant");
+});
+
+test("whoever settles or forgets a key sees all of it, and it is text", async () => {
+  const page = await records();
+  await page.getByRole("searchbox", { name: "Key" }).fill("<img");
+  await page.getByRole("button", { name: "<img" }).click();
+  await page.getByRole("dialog").getByText(hostile, { exact: true }).waitFor();
+  assert.equal(await page.locator("main img, dialog img").count(), 0);
+  assert.deepEqual(page.complaints, []);
 });
 
 test("on a phone each says which key it was, and opens", async () => {

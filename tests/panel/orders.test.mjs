@@ -126,6 +126,9 @@ test("an order of unknown outcome needs a person, who resolves it with a reason"
   await becomes("lost-1", "confirmed");
   await page.getByText("working, by a person's word, not the venue's").waitFor();
   await page.getByText(/^admin API, /).first().waitFor(); // whose
+  const evidence = page.getByRole("list", { name: "Evidence" });
+  await evidence.getByText("A person's word").waitFor();
+  await evidence.getByText(/seen on their screen/).waitFor();
   assert.equal((await stack.ask("/v1/orders/lost-1/status")).order_id, "12345");
   const { events } = await stack.ask("/v1/audit?correlation_id=lost-1&limit=1000");
   assert.equal(
@@ -159,10 +162,15 @@ test("reconciling finds an order once the venue can be read: one, and all", asyn
   await stack.loseOrder("lost-3");
   await stack.faults({ script: [] });
   let page = await orders("#/orders/lost-3");
+  let asked = 0;
+  page.on("request", (request) => {
+    asked += request.url().includes("/reconcile") ? 1 : 0;
+  });
   await page.getByRole("button", { name: "Reconcile" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Reconcile" }).dblclick();
   await page.getByText("The order is confirmed.").first().waitFor();
   await becomes("lost-3", "confirmed");
+  assert.equal(asked, 1);
 
   await stack.loseOrder("lost-4");
   await stack.faults({ script: [] });
@@ -294,4 +302,30 @@ test("a week that is used up is marked, and told before an order is filled in", 
   } finally {
     await stack.stop();
   }
+});
+
+test("an instrument of blanks is asked for again, and nothing is sent", async () => {
+  const { page, form } = await orderForm(held.stack);
+  let asked = 0;
+  page.on("request", (request) => {
+    asked += request.method() === "POST" ? 1 : 0;
+  });
+  await form.getByLabel("Instrument").fill("  ");
+  await form.getByLabel("Size").fill("0.1");
+  await form.getByLabel("Price", { exact: true }).fill("40000");
+  await form.getByRole("button", { name: "Place it" }).click();
+  const isWrong = (field) => field.evaluate((each) => each.matches(":invalid"));
+  assert.equal(await isWrong(form.getByLabel("Instrument")), true);
+  assert.equal(await isWrong(form.getByLabel("Size")), false);
+  assert.equal(asked, 0);
+});
+
+test("the buttons of a long form stay in sight on a phone", async () => {
+  const page = await held.stack.signIn({ viewport: { width: 360, height: 640 } });
+  await page.goto(`${held.stack.panel}#/orders`);
+  await page.getByRole("button", { name: "Place an order" }).click();
+  const dialog = page.getByRole("dialog");
+  const { y, height } = await dialog.getByRole("button", { name: "Place it" }).boundingBox();
+  assert.ok(y + height <= 640, `it ends at ${y + height}`);
+  assert.ok(await dialog.evaluate((each) => each.scrollHeight > each.clientHeight), "it is long");
 });

@@ -6,7 +6,10 @@ import { after, before, test } from "node:test";
 import { waitFor, withStack } from "./stack.mjs";
 
 const settings = `
-retry: { policies: { RETRY_API_REQUEST: { max_attempts: 7 } } }
+retry:
+  policies:
+    RETRY_API_REQUEST: { max_attempts: 7 }
+    RETRY_KV_PUT: { delays: [1s, 5s], min_delay: 2s, retryable: [rate_limited] }
 `;
 const held = withStack({ before, after }, { settings });
 
@@ -25,6 +28,13 @@ test("limits, plans and retries are there; what differs is marked", async () => 
   await row("free").getByText("calls 10/1h").first().waitFor();
   await row("RETRY_API_REQUEST").getByText("7").first().waitFor();
   assert.equal(await row("RETRY_API_REQUEST").getByTitle("differs from the default").count(), 1);
+  const put = await row("RETRY_KV_PUT").textContent();
+  assert.match(put, /1s, 5s/, "in place of the first delay");
+  assert.match(put, /retried: rate_limited/);
+  assert.deepEqual(
+    await row("RETRY_KV_PUT").getByTitle("differs from the default").allTextContents(),
+    ["1s, 5s", "2s", "rate_limited"],
+  );
   await page.getByText("retries nothing by them").waitFor();
   await row("shy").getByRole("link", { name: "9" }).click();
   const told = "would have been refused by shy (shadow)";

@@ -51,7 +51,7 @@ limits:
   buckets:
     - { name: calls, match: { path: "/**" }, rate: ${rate} }
     - { name: shy, match: { path: "/**" }, rate: 3/1h, shadow: true }
-idempotency: { store: "${records}" }
+${options.buckets ?? ""}idempotency: { store: "${records}" }
 order_control: { frequency_limit: { enabled: true${weeklyOf(options)} } }
 orders:
   database: orders.db
@@ -212,8 +212,14 @@ export class Stack {
     return answer.json();
   }
 
-  /** How often the audit log has that operation. */
+  /** How often the audit log has that operation, once all that was recorded is in it. */
   async times(operation) {
+    await waitFor(async () => {
+      const answer = await fetch(`${this.admin}/metrics`, {
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      return /^pawl_audit_lag_events 0$/m.test(await answer.text());
+    }, "the log to be written");
     const { events } = await this.ask("/v1/audit?limit=1000");
     return events.filter((event) => event.operation === operation).length;
   }

@@ -275,3 +275,27 @@ test("a task that does not exist is told as that, with the way back", async () =
   await page.locator(".back").click();
   await page.getByRole("heading", { name: "Tasks", exact: true }).waitFor();
 });
+
+test("tasks are found by their key", async () => {
+  const { stack } = held;
+  const { id } = await stack.ask("/v1/tasks", { task_type: "keyed", key: "of-acme" });
+  await stack.ask("/v1/tasks", { task_type: "keyed", key: "of-zoe" });
+  const page = await tasks();
+  await page.getByRole("searchbox", { name: "Key" }).fill("of-acme");
+  await waitFor(async () => (await page.getByRole("row").count()) === 2, "one of them");
+  await page.getByRole("link", { name: `…${id.slice(-10)}` }).waitFor();
+});
+
+test("times are those of where one is, with UTC on hover", async () => {
+  const { stack } = held;
+  const { id } = await stack.ask("/v1/tasks", { task_type: "t", at: "2030-06-01T20:00:00Z" });
+  const page = await stack.signIn({ timezoneId: "Asia/Kolkata" });
+  await page.goto(`${stack.panel}#/tasks/${id}`);
+  const due = page.locator('time[datetime^="2030-06-01T20:00:00"]').first();
+  await due.waitFor();
+  assert.match(await due.textContent(), /01:30/);
+  assert.match(
+    await due.getAttribute("title"),
+    /^2030-06-02 01:30:00 here\n2030-06-01 20:00:00 UTC$/,
+  );
+});

@@ -306,3 +306,21 @@ test("a tenant that never came is told as one that nothing was counted for", asy
     "the hint to go",
   );
 });
+
+test("what all share stands with each tenant, and is reset for none", async () => {
+  const settings = "    - { name: all, scope: everyone, rate: 5/1h }\n";
+  const stack = await Stack.start({ buckets: settings });
+  try {
+    for (const tenant of ["acme", "globex"]) await stack.send("/x", { tenant });
+    const page = await stack.signIn();
+    await page.goto(`${stack.panel}#/tenants/acme`);
+    const shared = page.locator(".bucket").filter({ hasText: "shared by all" });
+    await shared.getByText("2 of 5").waitFor();
+    assert.equal(await shared.getByRole("button").count(), 0);
+    await page.goto(`${stack.panel}#/tenants`);
+    await page.getByRole("row").filter({ hasText: "globex" }).first().waitFor();
+    assert.equal(await page.getByRole("meter", { name: "globex, all" }).count(), 0);
+  } finally {
+    await stack.stop();
+  }
+});

@@ -200,3 +200,83 @@ test("who lets it be, and asks again, means another one", async () => {
   });
   assert.equal(placed, 2);
 });
+
+const shortOf = (key) => `${key.slice(0, 9)}…${key.slice(-4)}`;
+
+test("a form carries the key that it shows", async () => {
+  const page = await held.stack.signIn();
+  const sent = [];
+  page.on("request", (request) => {
+    const key = request.headers()["idempotency-key"];
+    if (key !== undefined) sent.push(key);
+  });
+  await held.stack.send("/x");
+  await page.goto(`${held.stack.panel}#/tenants/acme`);
+  await page.getByRole("button", { name: "Reset calls" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("pressing twice does it once").waitFor();
+  const shown = await dialog.locator(".safe code").textContent();
+  await dialog.getByRole("button", { name: "Reset" }).click();
+  await page.getByText("calls of acme was reset.").first().waitFor();
+  assert.equal(sent.length, 1);
+  assert.equal(shown, `Idempotency-Key: ${shortOf(sent[0])}`);
+});
+
+test("what pawl may have done before it was restarted is not asked for again", async () => {
+  const { stack } = held;
+  await stack.send("/x");
+  const page = await stack.signIn();
+  await page.goto(`${stack.panel}#/tenants/acme`);
+  const before = await stack.times("tenant reset");
+  await page.route("**/reset", async (route) => {
+    await route.fetch();
+    await route.abort("connectionreset");
+  });
+  const press = async () => {
+    await page.getByRole("button", { name: "Reset calls" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
+  };
+  await press();
+  await page.getByRole("dialog").getByText(/Whether it was done is not known/).waitFor();
+  await page.unroute("**/reset");
+  await page.keyboard.press("Escape");
+  await stack.kill();
+  await stack.serve();
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const begun = page.getByRole("region", { name: "Reset calls of acme" });
+  await begun.getByRole("button", { name: "Finish it" }).click();
+  await begun.getByText(/pawl does not know its key any more/).waitFor();
+  assert.equal(await begun.getByRole("button", { name: "Finish it" }).count(), 0);
+  assert.equal(await stack.times("tenant reset"), before + 1);
+  await begun.getByRole("button", { name: "Let it be" }).click();
+  await press();
+  await page.getByText("calls of acme was reset.").first().waitFor();
+  assert.equal(await stack.times("tenant reset"), before + 2);
+});
+
+test("what was asked for too long ago is not asked for again", async () => {
+  const { stack } = held;
+  const page = await stack.browse();
+  await page.addInitScript(() => {
+    const trueNow = Date.now;
+    Date.now = () => trueNow() + (window.passed ?? 0);
+  });
+  await stack.signInOn(page);
+  await page.goto(`${stack.panel}#/tenants/acme`);
+  await page.getByRole("button", { name: "Reset calls" }).click();
+  let asked = 0;
+  await page.route("**/reset", (route) => {
+    asked++;
+    return route.abort("connectionreset");
+  });
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Reset" }).click();
+  await dialog.getByText(/Whether it was done is not known/).waitFor();
+  await page.evaluate(() => (window.passed = 3_600_000));
+  await dialog.getByRole("button", { name: "Reset" }).click();
+  await dialog.getByText(/pawl does not know its key any more/).waitFor();
+  assert.equal(asked, 1);
+  await dialog.getByRole("button", { name: "Let it be" }).click();
+  await waitFor(async () => (await dialog.getByText(/not known/).count()) === 0, "it to go");
+});

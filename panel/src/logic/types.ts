@@ -5,6 +5,7 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 export interface Session {
   csrf: string | null; // null: no token is asked for here
   version: string;
+  run: string; // of pawl: another one knows none of its keys
   trading: boolean; // orders may be placed and cancelled from here
   upgrade: { text: string; link: string } | null;
   orders: boolean;

@@ -27,12 +27,18 @@ export function wasSeen(tenants: readonly SeenTenant[], tenant: string): boolean
   return tenants.some((each) => each.tenant === tenant && each.last_seen !== null);
 }
 
+/** What all share is no tenant's own: it would stand beside each of them. */
+export function isShared(bucket: BucketUsage): boolean {
+  return bucket.scope === "everyone";
+}
+
 export function rowsOf(tenants: readonly TenantUsage[]): UsageRow[] {
-  return tenants.flatMap((tenant): UsageRow[] =>
-    tenant.buckets.length === 0
+  return tenants.flatMap((tenant): UsageRow[] => {
+    const own = tenant.buckets.filter((bucket) => !isShared(bucket));
+    return own.length === 0
       ? [{ tenant, bucket: null }]
-      : tenant.buckets.map((bucket) => ({ tenant, bucket })),
-  );
+      : own.map((bucket) => ({ tenant, bucket }));
+  });
 }
 
 /** The history up to what is used now. What was sampled behind that is told by a later one. */

@@ -8,7 +8,7 @@ import { count, plural, shortened, words } from "../logic/format";
 import { href, type Route } from "../logic/route";
 import { saidOf } from "../logic/said";
 import { chapterOf, isInShadow, orderOf, particulars, threadOf } from "../logic/story";
-import type { AuditRecord } from "../logic/types";
+import type { AuditRecord, Session } from "../logic/types";
 import { stepsOf, versionChapter, type Step } from "../logic/versions";
 import { newestMost, useNewest, type Newest } from "../newest";
 import { namesMost, useTrail, type Trail } from "../trail";
@@ -19,6 +19,7 @@ import {
   Empty,
   Failure,
   Loading,
+  NoLog,
   None,
   Said,
   Shown,
@@ -54,9 +55,19 @@ const types = [
   "task",
 ];
 
-export function AuditPage({ route }: { route: Route }): JSX.Element {
+export function AuditPage({ route, session }: { route: Route; session: Session }): JSX.Element {
   const [thread] = route.names;
   const [id, setId] = useState(thread ?? "");
+  if (!session.audit) {
+    return (
+      <>
+        <div class="page-head">
+          <h1>Audit</h1>
+        </div>
+        <NoLog />
+      </>
+    );
+  }
   return (
     <>
       <div class="page-head">
@@ -172,7 +183,7 @@ function ThreadLink({ thread }: { thread: string }): JSX.Element {
   if (thread === "") return <None />;
   return (
     <a class="mono" title={thread} href={href("audit", [thread])}>
-      {thread}
+      {shortened(thread, 12)}
     </a>
   );
 }

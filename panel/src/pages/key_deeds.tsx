@@ -22,6 +22,7 @@ export function RecordDialog(props: {
     <Dialog title={shortened(record.key, 48)} close={props.close}>
       <Facts
         of={[
+          ["Key", <span class="mono wrap">{record.key}</span>],
           ["State", <Badge status={record.status} />],
           ["Tenant", <TenantLink tenant={record.tenant} />],
           ["Request", record.method ? `${record.method} ${record.path}` : "a program's own"],

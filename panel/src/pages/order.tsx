@@ -18,6 +18,7 @@ import {
   Empty,
   Facts,
   Failure,
+  NoLog,
   NoSuch,
   Notice,
   Said,
@@ -117,8 +118,12 @@ function Told({ placed, session }: { placed: Placed; session: Session }): JSX.El
               ]}
             />
           </Card>
-          {session.audit && (
+          {session.audit ? (
             <Attempts reference={placed.external_reference} since={placed.created_at} />
+          ) : (
+            <Card title="What happened">
+              <NoLog />
+            </Card>
           )}
         </div>
         <Card title="Evidence">

@@ -163,18 +163,18 @@ function valuesOf(now: Overview): { [name: string]: number } {
 function useSeries(span: Span, now: Overview | null): Resource<Series> {
   const kept = useResource<Series>(`/v1/series?span=${span}`, span === "15m" ? 60_000 : 15_000);
   const [grown, setGrown] = useState<Series | null>(null);
-  useEffect(() => setGrown(kept.data), [kept.data]);
+  const withNow = (series: Series | null): Series | null => {
+    if (series === null || now === null || span !== "15m") return series;
+    return appended(series, Math.floor(Date.parse(now.at) / 1000), valuesOf(now), pointsMost);
+  };
+  useEffect(() => setGrown(withNow(kept.data)), [kept.data]);
   useEffect(() => {
     // While the page was hidden nothing was heard.
     const look = (): void => void (document.hidden || kept.refresh());
     document.addEventListener("visibilitychange", look);
     return () => document.removeEventListener("visibilitychange", look);
   }, [kept.refresh]);
-  useEffect(() => {
-    if (now === null || span !== "15m") return;
-    const at = Math.floor(Date.parse(now.at) / 1000);
-    setGrown((old) => old && appended(old, at, valuesOf(now), pointsMost));
-  }, [now?.at]);
+  useEffect(() => setGrown(withNow), [now?.at]);
   return { ...kept, data: kept.data && (grown ?? kept.data) };
 }
 

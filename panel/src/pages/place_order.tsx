@@ -52,6 +52,7 @@ export function PlaceDialog(props: {
       ask={(key) => ({
         method: "POST",
         path: "/v1/orders?wait_seconds=60",
+        outlives: true,
         body: bodyOf(terms, reduceOnly, `panel-${key.slice(0, 20)}`),
       })}
     >

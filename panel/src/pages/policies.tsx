@@ -124,12 +124,15 @@ function Plans({ plans }: { plans: Policies["plans"] }): JSX.Element {
 const columns: [string, string][] = [
   ["max_attempts", "Attempts"],
   ["base_delay", "First delay"],
+  ["min_delay", "Least delay"],
   ["max_delay", "Longest delay"],
   ["multiplier", "Multiplier"],
   ["jitter", "Jitter"],
   ["deadline", "Deadline"],
   ["attempt_timeout", "Timeout"],
 ];
+// In place of these, where the policy has a table of delays.
+const byTable = ["base_delay", "multiplier"];
 
 function Retries({ policies }: { policies: RetryPolicy[] }): JSX.Element {
   return (
@@ -144,7 +147,7 @@ function Retries({ policies }: { policies: RetryPolicy[] }): JSX.Element {
       </p>
       <PlainTable
         label="Retry policies"
-        head={["Category", ...columns.map(([, title]) => title)]}
+        head={["Category", ...columns.map(([, title]) => title), "Retried or not, by class"]}
         align="right"
       >
         {policies.map((policy) => (
@@ -152,19 +155,48 @@ function Retries({ policies }: { policies: RetryPolicy[] }): JSX.Element {
             <th scope="row" class="mono">
               {breakable(policy.category)}
             </th>
-            {columns.map(([name]) => (
-              <td key={name} class="right">
-                {policy.changed.includes(name) ? (
-                  <mark title="differs from the default">{shown(policy, name)}</mark>
-                ) : (
-                  shown(policy, name)
-                )}
-              </td>
-            ))}
+            {columns.map(([name]) => {
+              const told = byTable.includes(name) && hasTable(policy) ? "delays" : name;
+              const isLeftOut = told !== name && name !== byTable[0];
+              return (
+                <td key={name} class="right">
+                  {isLeftOut ? <None /> : <Value of={policy} name={told} />}
+                </td>
+              );
+            })}
+            <td>
+              <Classes of={policy} />
+            </td>
           </tr>
         ))}
       </PlainTable>
     </Card>
+  );
+}
+
+function Value({ of: policy, name }: { of: RetryPolicy; name: string }): JSX.Element {
+  const text = shown(policy, name);
+  if (!policy.changed.includes(name)) return <>{text}</>;
+  return <mark title="differs from the default">{text}</mark>;
+}
+
+function hasTable(policy: RetryPolicy): boolean {
+  return Array.isArray(policy["delays"]) && policy["delays"].length > 0;
+}
+
+// What the policy says of classes of failures; what it says nothing of is retried.
+function Classes({ of: policy }: { of: RetryPolicy }): JSX.Element {
+  const said = ["retryable", "non_retryable"].filter((name) => shown(policy, name) !== "–");
+  if (said.length === 0) return <None />;
+  return (
+    <>
+      {said.map((name) => (
+        <div key={name}>
+          {name === "retryable" ? "retried: " : "not: "}
+          <Value of={policy} name={name} />
+        </div>
+      ))}
+    </>
   );
 }
 
@@ -176,5 +208,6 @@ function breakable(name: string): (string | JSX.Element)[] {
 function shown(policy: RetryPolicy, name: string): string {
   const value = policy[name];
   if (value === undefined || value === null || value === "" || value === "0s") return "–";
+  if (Array.isArray(value)) return value.length === 0 ? "–" : value.join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -25,7 +25,15 @@ import type {
   TenantUsage,
   UsageHistory,
 } from "../logic/types";
-import { fullOfLate, isAnonymous, limitsOf, nextPlans, upTo, wasSeen } from "../logic/usage";
+import {
+  fullOfLate,
+  isAnonymous,
+  isShared,
+  limitsOf,
+  nextPlans,
+  upTo,
+  wasSeen,
+} from "../logic/usage";
 import { useResource } from "../resource";
 import { Back, Badge, Card, Empty, Facts, Notice, Shown } from "../ui/basics";
 import { Bar } from "../ui/bar";
@@ -92,7 +100,7 @@ export function TenantPage(props: {
 
 // A name that was mistyped has a page like any other: nobody is refused before they have come.
 function NeverSeen({ usage }: { usage: TenantUsage }): JSX.Element | null {
-  const isUnused = usage.buckets.every((bucket) => bucket.used === 0);
+  const isUnused = usage.buckets.every((bucket) => isShared(bucket) || bucket.used === 0);
   const { data } = useResource<{ tenants: SeenTenant[] }>(isUnused ? "/v1/tenants" : null);
   if (!isUnused || data === null || wasSeen(data.tenants, usage.tenant)) return null;
   return (
@@ -104,7 +112,7 @@ function NeverSeen({ usage }: { usage: TenantUsage }): JSX.Element | null {
 }
 
 function Upgrade({ usage, session }: { usage: TenantUsage; session: Session }): JSX.Element | null {
-  const near = usage.buckets.filter((bucket) => bucket.near && !bucket.shadow);
+  const near = usage.buckets.filter((bucket) => bucket.near && !bucket.shadow && !isShared(bucket));
   if (near.length === 0) return null;
   const names = near.map((bucket) => bucket.bucket).join(", ");
   const next = nextPlans(near);
@@ -167,6 +175,7 @@ function BucketRow(props: {
         <strong>{bucket.bucket}</strong>
         {near && !isFull && <Badge status="near" text="near the limit" />}
         {near && isFull && <Badge status="denied" text="at the limit, refusing" />}
+        {isShared(bucket) && <Badge status="shared" text="shared by all" tone="plain" />}
         {bucket.shadow && <Badge status="shadow" text="shadow: never refuses" />}
         <span class="bucket-numbers">
           {count(bucket.used)} of {count(bucket.limit)}
@@ -174,14 +183,16 @@ function BucketRow(props: {
             {bucket.used > 0 ? `, all free in ${duration(bucket.reset_seconds)}` : ""}
           </span>
         </span>
-        <button
-          type="button"
-          class="quiet"
-          aria-label={`Reset ${bucket.bucket}`}
-          onClick={reset}
-        >
-          Reset
-        </button>
+        {!isShared(bucket) && (
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Reset ${bucket.bucket}`}
+            onClick={reset}
+          >
+            Reset
+          </button>
+        )}
       </div>
       <Bar
         label={bucket.bucket}

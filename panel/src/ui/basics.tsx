@@ -148,6 +148,16 @@ export function Failure(props: {
   );
 }
 
+/** Where records would stand. pawl writes them, but to no place that it can read. */
+export function NoLog(): JSX.Element {
+  return (
+    <Empty title="No log to read here">
+      No audit sink is a file. With <code>file:PATH</code> in <code>audit.sinks</code> the records
+      stand here.
+    </Empty>
+  );
+}
+
 /** In the place of the page of what does not exist. */
 export function NoSuch(props: {
   what: string;

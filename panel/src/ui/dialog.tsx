@@ -92,6 +92,9 @@ function SafeToRetry(props: { deed: Deed }): JSX.Element {
 }
 
 const notKnown = "Whether it was done is not known.";
+const forgotten =
+  "pawl does not know its key any more: it was restarted, or was asked too long ago. Look first " +
+  "what became of it: pressed again, it might be done twice.";
 const notDone = "You were signed out, and it was not done.";
 
 function DeedState({ deed }: { deed: Deed }): JSX.Element | null {
@@ -110,6 +113,8 @@ function endOf(deed: Deed): string | null {
       return deed.reason;
     case "doubtful":
       return `${deed.reason} ${notKnown} Press again: the same key asks for the same deed.`;
+    case "forgotten":
+      return `${notKnown} ${forgotten}`;
     case "put_off":
       return notDone;
     default:
@@ -138,7 +143,7 @@ export function Unfinished(): JSX.Element {
           tone="warn"
           role="region"
           label={begun.name}
-          more={mayPress(begun.deed) && <Ways begun={begun} />}
+          more={begun.deed.state !== "under_way" && <Ways begun={begun} />}
         >
           <strong>{begun.name}</strong>: {told(begun.deed)}
           <Asked begun={begun} />
@@ -154,15 +159,18 @@ function Ways({ begun }: { begun: Begun }): JSX.Element {
       <button type="button" class="quiet" onClick={() => letGo(begun.name)}>
         Let it be
       </button>
-      <button type="button" class="primary" onClick={() => void finish(begun)}>
-        Finish it
-      </button>
+      {mayPress(begun.deed) && (
+        <button type="button" class="primary" onClick={() => void finish(begun)}>
+          Finish it
+        </button>
+      )}
     </div>
   );
 }
 
 function told(deed: Deed): string {
   if (deed.state === "put_off") return `${notDone} Finishing does it now.`;
+  if (deed.state === "forgotten") return `${notKnown} ${forgotten}`;
   if (deed.state !== "doubtful") return "under way.";
   return `${deed.reason} ${notKnown} Finishing asks for the same, under the same key.`;
 }
@@ -211,7 +219,9 @@ export function DeedForm(props: DeedProps): JSX.Element {
     >
       {strange ? (
         <>
-          <p>{begunBefore(deed)} Finish it, or let it be.</p>
+          <p>
+            {begunBefore(deed)} {mayPress(deed) && "Finish it, or let it be."}
+          </p>
           <Asked begun={strange} />
         </>
       ) : (
@@ -221,9 +231,9 @@ export function DeedForm(props: DeedProps): JSX.Element {
         </fieldset>
       )}
       <DeedState deed={deed} />
-      <SafeToRetry deed={deed} />
+      {deed.state !== "forgotten" && <SafeToRetry deed={deed} />}
       <div class="buttons">
-        {strange && mayPress(deed) && (
+        {(deed.state === "forgotten" || (strange && mayPress(deed))) && (
           <button type="button" class="quiet" onClick={() => letGo(props.name)}>
             Let it be
           </button>

@@ -82,6 +82,8 @@ interface Text {
   maxLength?: number;
 }
 
+const filledIn = { pattern: ".*\\S.*", title: "A word or more" };
+
 /** A line of text. It must be filled in, unless something else is said. */
 export function TextField({ label, change, ...input }: Text): JSX.Element {
   return (
@@ -91,6 +93,7 @@ export function TextField({ label, change, ...input }: Text): JSX.Element {
         key={input.pattern} // one that lost its pattern would have an empty one: nothing fits that
         type="text"
         required
+        {...(input.required === false ? {} : filledIn)}
         {...input}
         onInput={(event) => change(event.currentTarget.value)}
       />
@@ -103,8 +106,6 @@ export function HowKnown(props: { value: string; change: (value: string) => void
   return (
     <TextField
       label="How do you know?"
-      pattern=".*\S.*"
-      title="A word or more"
       maxLength={500}
       {...props}
     />

@@ -164,8 +164,9 @@ function told(time: number, mean: number | undefined): string {
 }
 
 // As fine as their distance; the date where midnight is passed.
-function labelsOf(times: number[], distance: number): string[] {
+function labelsOf(times: (number | null)[], distance: number): string[] {
   return times.map((time) => {
+    if (time === null) return "";
     const text = local(new Date(time * 1000));
     if (distance < 60) return text.slice(11);
     return text.slice(11, 16) === "00:00" ? text.slice(5, 10) : text.slice(11, 16);
@@ -204,6 +205,9 @@ function optionsOf(lines: Line[], frame: Frame): Omit<uPlot.Options, "width" | "
         ...axis,
         size: rem * 1.75,
         space: 60,
+        // None at the very left, where the side's own begin.
+        filter: (plot, times) =>
+          times.map((time) => (plot.valToPos(time, "x") < rem * 1.4 ? null : time)),
         values: (_plot, times, _axis, _space, distance) => labelsOf(times, distance),
       },
       {

@@ -45,6 +45,8 @@ constexpr Row rows[] = {
      "Request in flight"},
     {ProblemCode::idempotency_not_replayable, 409, "ERR_IDEMPOTENCY_NOT_REPLAYABLE",
      "idempotency_error", "Executed before, and its answer is not kept"},
+    {ProblemCode::idempotency_key_forgotten, 409, "ERR_IDEMPOTENCY_KEY_FORGOTTEN",
+     "idempotency_error", "Keys of before are forgotten"},
     {ProblemCode::outcome_unknown, 409, "ERR_OUTCOME_UNKNOWN", "idempotency_error",
      "Outcome unknown"},
     {ProblemCode::conflict, 409, "ERR_CONFLICT", "invalid_request_error",

@@ -30,6 +30,7 @@ enum class ProblemCode : std::uint8_t {
   idempotency_mismatch,
   idempotency_in_flight,
   idempotency_not_replayable,
+  idempotency_key_forgotten,
   outcome_unknown,
   conflict,
   locked_out,

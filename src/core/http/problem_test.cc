@@ -42,6 +42,7 @@ TEST(Problem, HasTheStatusesOfTheContract) {
       {ProblemCode::idempotency_key_invalid, 400, "ERR_IDEMPOTENCY_KEY_INVALID"},
       {ProblemCode::idempotency_mismatch, 422, "ERR_IDEMPOTENCY_MISMATCH"},
       {ProblemCode::idempotency_in_flight, 409, "ERR_IDEMPOTENCY_IN_FLIGHT"},
+      {ProblemCode::idempotency_key_forgotten, 409, "ERR_IDEMPOTENCY_KEY_FORGOTTEN"},
       {ProblemCode::outcome_unknown, 409, "ERR_OUTCOME_UNKNOWN"},
       {ProblemCode::conflict, 409, "ERR_CONFLICT"},
       {ProblemCode::locked_out, 429, "ERR_LOCKED_OUT"},

@@ -184,6 +184,7 @@ Effects Machine::held_by_other() {
   settle(effects);
   used_ = true;
   has_answer_ = false;
+  answer_ = {};
   effects.add(WaitForOther{++ask_, wait});
   return effects;
 }
