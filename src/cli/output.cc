@@ -1,10 +1,10 @@
 #include "cli/output.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 #include <string>
 
 namespace pawl::cli {
@@ -29,23 +29,23 @@ int worst_of(int a, int b) {
 }
 
 Result<std::string> contents_of(const std::string& file) {
-  std::ostringstream text;
-  if (file == "-") {
-    text << std::cin.rdbuf();
-    return text.str();
+  std::ifstream opened;
+  if (file != "-") {
+    opened.open(file, std::ios::binary);
+    if (!opened) {
+      return failure(Code::not_found,
+                     "cannot read '" + file + "'; name a file, or - for standard input");
+    }
   }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    return failure(Code::not_found,
-                   "cannot read '" + file + "'; name a file, or - for standard input");
+  std::istream& stream = file == "-" ? std::cin : opened;
+  std::string text;
+  std::array<char, 64 * 1024> piece;
+  while (stream.read(piece.data(), piece.size()) || stream.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
   }
-  text << stream.rdbuf();
-  const std::string found = text.str();
-  // A folder can be opened, and has nothing to be read.
-  if (found.empty() && stream.peek() != std::ifstream::traits_type::eof()) {
-    return failure(Code::unavailable, "cannot read '" + file + "'");
-  }
-  return found;
+  // A folder can be opened, too.
+  if (stream.bad()) return failure(Code::unavailable, "cannot read '" + file + "' to its end");
+  return text;
 }
 
 bool is_written() {

@@ -442,6 +442,17 @@ def test_a_folder_is_no_file_of_tasks(queue: Queue) -> None:
         assert said.code == 6 and "cannot read '.'" in said.err, said.err
 
 
+def test_a_schedule_fires_once_however_many_work(queue: Queue) -> None:
+    queue.run("schedule", "create", "often", "--cron", "* * * * *", "-t", "t")
+    words = ("work", "-t", "t", "--exec", "true")
+    with queue.started(*words), queue.started(*words), queue.started(*words):
+        time.sleep(60 - time.time() % 60)  # until the next minute begins
+        wait_for(lambda: queue.run("list", "--status", "completed", "--ids").lines, "a firing")
+        time.sleep(2)  # for any other that fires for the same minute
+    due = [each["available_at"] for each in queue.run("list", "--json").json()["tasks"]]
+    assert len({at[: len("2026-01-01T00:00")] for at in due}) == len(due) <= 2, due
+
+
 def test_an_export_that_fails_leaves_the_last_one(queue: Queue) -> None:
     queue.submit()
     queue.run("export", "all.jsonl")

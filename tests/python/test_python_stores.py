@@ -194,3 +194,26 @@ def test_a_bucket_out_of_reach_is_unavailable(
         assert loop_goes_on.done()
 
     aside.run(test())
+
+
+def test_a_slow_store_does_not_hold_up_the_program(
+    pawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def test(url: str, store: Emulator) -> None:
+        async with connect(url) as queue:
+            await queue.submit("t")
+            slow = {"when": {"call": "put"}, "do": "delay_before_accept", "delay": "2s"}
+            store.faults({"script": [slow]})
+            submitted = asyncio.create_task(queue.submit("t"))
+            ticks = 0
+            while not submitted.done():
+                await asyncio.sleep(0.01)
+                ticks += 1
+            assert (await submitted).fresh
+            assert ticks > 20, "the loop stood still while the store was waited for"
+
+    for name, value in S3_KEYS.items():
+        monkeypatch.setenv(name, value)
+    with emulator(pawl, "s3", tmp_path) as store:
+        url = f"s3://pawl/tasks?endpoint={store.url}&region=us-east-1"
+        aside.run(test(url, store))
