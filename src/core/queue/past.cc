@@ -1,6 +1,5 @@
 #include "core/queue/past.h"
 
-#include <algorithm>
 #include <array>
 
 #include "base/bounds_queue.h"
@@ -58,6 +57,10 @@ Version read_version(ByteReader& in, Instant created) {
   return version;
 }
 
+std::uint32_t replays_in(const Version& version) {
+  return version.reason == Reason::replayed ? 1 : 0;
+}
+
 }  // namespace
 
 Status status_after(Reason reason) {
@@ -78,23 +81,35 @@ void Past::add(const Version& version, Instant created) {
   if (has.detail) out.bytes(cut(version.detail, bounds::task_version_detail_bytes_max));
   bytes_ += out.text();
   ++count_;
+  replays_ += replays_in(version);
 }
 
+// Replays stay, as long as anything else can go: what is called on knows the task by their number,
+// which is not to change between two attempts.
 void Past::shorten() {
-  const std::uint32_t gone = bounds::task_versions_max / 4;
+  const std::uint32_t most = bounds::task_versions_max / 4;
   ByteReader in(bytes_);
   for (std::size_t i = 0; i < kept_first; ++i) read_version(in, {});
   const std::size_t begin = in.at();
-  for (std::uint32_t i = 0; i < gone; ++i) read_version(in, {});
-  bytes_.erase(begin, in.at() - begin);
+  std::string stay;
+  std::uint32_t gone = 0, kept = 0;
+  while (gone < most && in.left() > 0) {
+    const std::size_t from = in.at();
+    if (read_version(in, {}).reason == Reason::replayed) {
+      stay.append(bytes_, from, in.at() - from);
+      ++kept;
+    } else {
+      ++gone;
+    }
+  }
+  if (gone == 0) {  // there is nothing else
+    gone = kept;
+    replays_ -= kept;
+    stay.clear();
+  }
+  bytes_.replace(begin, in.at() - begin, stay);
   count_ -= gone;
   left_out_ += gone;
-}
-
-std::uint32_t Past::replays() const {
-  const History history = read(Instant());
-  return static_cast<std::uint32_t>(
-      std::ranges::count(history.versions, Reason::replayed, &Version::reason));
 }
 
 History Past::read(Instant created) const {
@@ -118,7 +133,9 @@ void Past::load(ByteReader& in) {
   bytes_ = in.bytes(bounds::task_history_bytes_max);
   ByteReader versions(bytes_);
   std::uint32_t found = 0;
-  for (; versions.good() && versions.left() > 0; ++found) read_version(versions, {});
+  for (; versions.good() && versions.left() > 0; ++found) {
+    replays_ += replays_in(read_version(versions, {}));
+  }
   if (!versions.good()) in.fail("the history of a task: " + versions.error());
   if (found != count_ || count_ == 0 || count_ >= bounds::task_versions_max) {
     in.fail("a history with another number of versions than it says");

@@ -4,7 +4,7 @@
 //           its texts, and a task that nothing has happened to yet takes none.
 // Contract: read() gives what was added, but details are cut at
 //           bounds::task_version_detail_bytes_max. At bounds::task_versions_max a quarter goes,
-//           behind the first half.
+//           behind the first half; not the replays in it.
 // Format:   a version: reason (u8), nanoseconds since the task was created (zigzag), and what its
 //           reason has: worker; delay, count; detail.
 // Threads:  one at a time.
@@ -25,8 +25,7 @@ class Past {
  public:
   void add(const Version& version, Instant created);
   History read(Instant created) const;
-  // Of those that are kept.
-  std::uint32_t replays() const;
+  std::uint32_t replays() const { return replays_; }
 
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
@@ -37,6 +36,7 @@ class Past {
   std::string bytes_;
   std::uint32_t count_ = 0;
   std::uint32_t left_out_ = 0;
+  std::uint32_t replays_ = 0;  // reckoned from the bytes
 };
 
 // A task that nothing has happened to.

@@ -2,6 +2,7 @@
 // Method: one version of each reason, there and back; bytes cut and changed.
 #include "core/queue/past.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "base/bounds_queue.h"
@@ -42,6 +43,34 @@ TEST(Past, TellsEveryReasonAsItWasTold) {
   for (std::size_t i = 1; i < history.versions.size(); ++i) {
     EXPECT_EQ(history.versions[i], one_of_each(static_cast<Reason>(i + 1)));
   }
+}
+
+TEST(Past, CountsReplaysHoweverLongItGetsAndWhoeverReadsIt) {
+  Past past;
+  const auto add = [&](Reason reason) { past.add(one_of_each(reason), created); };
+  for (std::size_t i = 0; i < bounds::task_versions_max; ++i) {
+    add(Reason::rescheduled);
+    if (i % 1'000 == 600) add(Reason::replayed);
+  }
+  EXPECT_EQ(past.replays(), 10U);
+  const History history = past.read(created);
+  EXPECT_GT(history.left_out, 0U);
+  EXPECT_EQ(std::ranges::count(history.versions, Reason::replayed, &Version::reason), 10);
+  ByteWriter out;
+  past.save(out);
+  Past again;
+  ByteReader in(out.text());
+  again.load(in);
+  ASSERT_TRUE(in.good()) << in.error();
+  EXPECT_EQ(again.replays(), 10U);
+}
+
+TEST(Past, HasRoomAfterNothingButReplaysToo) {
+  Past past;
+  for (std::size_t i = 0; i < 3 * bounds::task_versions_max; ++i) {
+    past.add(one_of_each(Reason::replayed), created);
+  }
+  EXPECT_LT(past.read(created).versions.size(), bounds::task_versions_max);
 }
 
 TEST(Past, CutsALongDetail) {

@@ -83,7 +83,7 @@ struct Task {
   std::uint32_t attempt = 0;  // claims so far
   std::uint32_t retry_count = 0;
   std::uint32_t reschedule_count = 0;
-  std::uint32_t replay_count = 0;  // as far as its history is kept
+  std::uint32_t replay_count = 0;
   Instant created_at = {};
   Instant available_at = {};
   Instant updated_at = {};
