@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "adapter/system/waiting_room.h"
 #include "port/answer_of.h"
 #include "runtime/order_desk.h"
+#include "tests/bench_folder.h"
 
 namespace pawl {
 namespace {
@@ -81,20 +81,19 @@ std::string why_not(const Result<Placed>& placed) {
 }
 
 void bench_call_to_first_byte(benchmark::State& state) {
-  std::string folder = (std::filesystem::temp_directory_path() / "pawl-bench-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) std::abort();
+  const BenchFolder folder;  // it goes last: the log writes until it is closed
   SystemClock clock;
   SystemEntropy entropy;
-  const auto store = SqliteIntentStore::open({.path = folder + "/orders.db"}, clock).value();
-  SqliteCounterStoreOptions pace{.path = folder + "/orders.db-pace"};
+  const auto store = SqliteIntentStore::open({.path = folder / "orders.db"}, clock).value();
+  SqliteCounterStoreOptions pace{.path = folder / "orders.db-pace"};
   pace.synced = false;
   const auto paces = SqliteCounterStore::open(std::move(pace), clock, entropy).value();
   const bool audited = state.range(0) == 1;
   std::unique_ptr<EventSink> audit;
-  if (audited) audit = AuditFile::open({.path = folder + "/audit.jsonl"}).value();
+  if (audited) audit = AuditFile::open({.path = folder / "audit.jsonl"}).value();
   WaitingRoom timers;
   StampingVenue venue;
-  const int plain = ::open((folder + "/plain").c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+  const int plain = ::open((folder / "plain").c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
   {
     OrderDesk desk({.limit = {.weekly_max_orders = 1'000'000'000}},
                    {.clock = clock,
@@ -128,7 +127,6 @@ void bench_call_to_first_byte(benchmark::State& state) {
     timers.close();
   }
   ::close(plain);
-  std::filesystem::remove_all(folder);
 }
 BENCHMARK(bench_call_to_first_byte)
     ->Name("orders/call_to_first_byte")
